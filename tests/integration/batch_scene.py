@@ -18,7 +18,7 @@ class BatchCase(Case):
         self.write("bad.npy", npy("|i1", MOVED_SHAPE, MOVED[:5] + b"\x63" + MOVED[6:]))
 
     def job(self, golden="good.npy", up="", **more):
-        """Returns a transpose; `up` is the path from the job file to the tensors."""
+        """Returns a transpose job; `up` is the relative path from the job file to the tensors."""
         job = mov(up + "in.npy", "out.npy", perm_dim=PERM, **more)
         if golden:
             job["expect"] = {"file": up + golden}

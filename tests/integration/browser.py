@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A headless Chromium for tests of pages, by the DevTools protocol over two pipes."""
+"""Runs a headless Chromium for tests of pages, controlled by the DevTools protocol over two pipes."""
 import base64
 import json
 import os
@@ -88,7 +88,7 @@ class Browser:
             self._note(reply)
 
     def open(self, path, scripts=True, fragment=""):
-        """Loads a file and waits until it is loaded; returns the seconds."""
+        """Loads a file and waits until it is loaded; returns the time that this took, in seconds."""
         self.call("Emulation.setScriptExecutionDisabled", value=not scripts)
         self._go("about:blank")  # a new document, even if only the fragment differs
         self.problems, self.requests = [], []

@@ -47,7 +47,7 @@ class Redis:
             time.sleep(0.01)
 
     def accepts(self):
-        """Returns whether Redis answers, which it does after it has read its file."""
+        """Returns whether Redis answers, which it does only after it has read its data file."""
         with socket.socket(socket.AF_UNIX) as probe:
             try:
                 probe.connect(str(self.socket))
@@ -81,12 +81,12 @@ class Redis:
             return int(first[1:]) if first[0] == ":" else lines.read(int(first[1:])).decode()
 
     def leased(self, name):
-        """Returns the number of cases that workers hold now. A question to the server is quicker than `batch status`."""
+        """Returns how many cases workers hold now. Asking the server directly is quicker than `batch status`."""
         return self.ask(f"ZCOUNT mlictl:{{{name}}}:leased ({time.time() * 1000:.0f} +inf")
 
     def done(self, name):
         return self.ask(f"HLEN mlictl:{{{name}}}:results")
 
     def asked_by(self):
-        """Returns the number of the connected clients that have sent a script."""
+        """Returns how many of the connected clients have sent a script."""
         return self.ask("CLIENT LIST").count("cmd=eval")

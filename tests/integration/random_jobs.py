@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Random job files: moves that pass tensors on through buffers and files, and their outputs by NumPy."""
+"""Makes random job files, whose moves pass tensors on through buffers and files, and computes the outputs with NumPy.
+"""
 import numpy
 
 DTYPES = {"int8": "fx8", "int16": "fx16", "float32": "fp32"}
@@ -64,7 +65,7 @@ class Program:
         return src
 
     def choose_source(self):
-        """Chooses a tensor, newer ones more often, and maybe reads it in another shape."""
+        """Chooses a tensor, preferably a recent one, and sometimes reads it in another shape."""
         rng = self.rng
         tensor = self.tensors[max(rng.randrange(len(self.tensors)), rng.randrange(len(self.tensors)))]
         if tensor.place.endswith(".npy") or tensor.strides or rng.random() < 0.7:
@@ -80,7 +81,7 @@ class Program:
         return Tensor(tensor.place, shape, tensor.offset)
 
     def choose_move(self, shape):
-        """Returns cfg, and a function that makes the move."""
+        """Returns a random cfg, and a function that makes the same move with NumPy."""
         rng, rank = self.rng, len(shape)
         pads = [(rng.randint(0, 3) if rng.random() < 0.25 else 0, rng.randint(0, 3) if rng.random() < 0.25 else 0)
                 for _ in shape]
@@ -128,7 +129,7 @@ class Program:
         return target, dst
 
     def place_inside(self, result, cfg):
-        """Places a result in a larger tensor of a buffer, old or new."""
+        """Places a result inside a larger tensor, in a new buffer or in an old one."""
         rng = self.rng
         before = [rng.randint(0, 2) for _ in result.shape]
         shape = [b + n + rng.randint(0, 2) for b, n in zip(before, result.shape)]
@@ -141,7 +142,7 @@ class Program:
         return Tensor(name, result.shape, offset, strides), {"buffer": name, "shape": shape}
 
     def concatenate(self):
-        """Two jobs that write one buffer, side by side."""
+        """Makes two jobs that write next to each other into one buffer."""
         tensor = self.choose_source()
         shape = [2 * tensor.shape[0]] + tensor.shape[1:]
         name = self.new_buffer(int(numpy.prod(shape)) * self.elem)

@@ -40,7 +40,7 @@ class Screen:
         os.close(self.ours)
 
     def read(self):
-        """Returns the output so far, or all output if the process has ended."""
+        """Returns the output so far. If the process has ended, this is all of its output."""
         try:
             while select.select([self.ours], [], [], 0.02)[0]:
                 piece = os.read(self.ours, 65536)

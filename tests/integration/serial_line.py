@@ -9,11 +9,10 @@ import time
 
 
 class Line(threading.Thread):
-    """Forwards bytes between a client at `path` and the agent at `agent`.
-
-    faults: shares of bytes, such as {"drop": 0.001, "double": ..., "flip": ..., "garbage": ...}; garbage adds up to 20
-    random bytes. quiet: (after, seconds): after this number of bytes, the line is cut for this time.
-    `lost` counts faults."""
+    """Forwards bytes between a client at `path` and the agent at `agent`. faults: the fraction of bytes with each
+    fault, for example {"drop": 0.001, "double": ..., "flip": ..., "garbage": ...}; a garbage fault adds up to 20
+    random bytes. quiet: (after, seconds): after this number of bytes, the line drops all bytes for this time. `lost`
+    counts the faults."""
 
     def __init__(self, path, agent, seed=1, quiet=None, delay=0, **faults):
         super().__init__(daemon=True)
@@ -51,7 +50,7 @@ class Line(threading.Thread):
         return bytes(out)
 
     def is_quiet(self, count):
-        """Returns whether the line is cut now."""
+        """Returns whether the line drops all bytes now."""
         before = self.passed
         self.passed += count
         if not self.quiet:

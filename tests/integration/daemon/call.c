@@ -27,7 +27,7 @@ static int send_all(int fd, const char *bytes, size_t length)
     return 0;
 }
 
-/* Prints the second line that comes, or the first line if that line is not a greeting. */
+/* Prints the reply: the second line if the first one is a greeting, else the first line. */
 static int print_reply(int fd)
 {
     FILE *stream = fdopen(fd, "r");
@@ -46,7 +46,7 @@ static int print_reply(int fd)
     return status;
 }
 
-/* Sends until the service has stopped reading, and then waits as long as the service lives. */
+/* Sends the line until the service stops reading, and then waits until the service ends. */
 static int be_deaf(int fd, const char *line)
 {
     struct pollfd poller = {.fd = fd, .events = POLLOUT};

@@ -61,7 +61,7 @@ def blocks(text):
 
 
 def logical(block):
-    """Returns the logical lines: a line that is indented further continues the one before."""
+    """Returns the logical lines: a line that is indented further than the line before continues it."""
     joined = []
     for number, line in block:
         if line.startswith(" ") and joined:
@@ -160,8 +160,7 @@ def check(example):
 
 
 def request_of(step):
-    """Returns a sent line as an object; returns an empty object if the line is deliberately no
-    request."""
+    """Returns a sent line as an object, or an empty object if the example sends an invalid request on purpose."""
     try:
         value = json.loads(step.text)
     except ValueError:
@@ -175,7 +174,7 @@ def parse(text):
 
 
 def methods(text):
-    """Returns the methods that headings name."""
+    """Returns the methods that the headings of the document name."""
     return [name.strip() for line in re.findall(r"^### (.+)$", text, re.M) for name in
             line.split(",") if "." in name]
 

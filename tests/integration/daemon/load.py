@@ -55,9 +55,8 @@ def child(service, pipe, uid, *rest):
 
 
 class Flood:
-    """A client that always has `depth` copies of `size` bytes under way; a context manager.
-
-`uid`: the user that connects (only root can choose).
+    """A context manager: a client that always has `depth` unfinished copies of `size` bytes. `uid` is the user that
+    connects (only root can choose one).
     """
 
     def __init__(self, service, size, depth, uid=None, **more):
@@ -96,7 +95,7 @@ class Flood:
 
 
 def side_by_side(floods, seconds, settle=0.3):
-    """Runs floods at the same time; returns the ends of each in the time when all were running."""
+    """Runs floods at the same time; for each flood, returns the jobs that ended while all floods were running."""
     for flood in floods:
         flood.__enter__()
     begin = time.monotonic() + settle
@@ -108,7 +107,7 @@ def side_by_side(floods, seconds, settle=0.3):
 
 
 def percentiles(times):
-    """Returns a line about times in seconds, their median and their 99th percentile."""
+    """Returns a line of text with a title, and the median and the 99th percentile of times in seconds."""
     ordered = sorted(times)
     half, most = (ordered[min(len(ordered) - 1, int(len(ordered) * part))] for part in (0.5, 0.99))
     text = (f"{len(ordered)} times: shortest {ordered[0] * 1e3:.2f} ms, median {half * 1e3:.2f}, "

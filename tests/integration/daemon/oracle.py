@@ -23,7 +23,8 @@ def source_strides(src):
 
 
 def destination_strides(dst, cfg, shape):
-    """Returns the strides of the destination; `shape` is the result's, used if the destination's is unknown."""
+    """Returns the strides of the destination, computed from its shape or, if it has none, from `shape`, the shape of
+    the result."""
     unknown = [0] * len(shape)
     return effective_strides([a or b for a, b in zip(cfg.get("dst_mem_stride") or unknown,
                                             dst.get("strides") or unknown)],
@@ -32,7 +33,7 @@ def destination_strides(dst, cfg, shape):
 
 @dataclass
 class Window:
-    """One source dimension of a job: padding, first sample, every `step`-th of `count` samples."""
+    """One source dimension of a job: its padding, the first sample, and every `step`-th sample, `count` in all."""
     extent: int
     pre: int
     offset: int
@@ -70,7 +71,8 @@ def along(axis_windows, source, before, start):
 
 
 def parameters(src, dst, axis, window, start):
-    """Returns the quantisation members of the result; `axis` is the destination's, None: per tensor."""
+    """Returns the quantisation members of the result. `axis` is the destination's axis; None for per-tensor
+    parameters."""
     if src["type"].startswith("fx"):
         return {"frac_bits": src.get("frac_bits", 0)}
     if src["type"].startswith("fp"):
@@ -186,7 +188,8 @@ class Jobs:
         return cfg
 
     def job(self):
-        """Returns op, src, dst and cfg, without memory, and the bytes that each side needs."""
+        """Returns op, src, dst and cfg (without descriptors or buffers), and the number of bytes that each side needs.
+        """
         src = self.tensor()
         params = {"op": "mov", "src": src, "dst": {}}
         if self.random.random() < 0.2 and not src["type"].startswith("fp"):
@@ -218,7 +221,7 @@ class Jobs:
         return dst.get("offset", 0) + span(shape, destination_strides(dst, cfg, shape), size)
 
     def place(self, params, shape):
-        """Returns strides for dst and cfg. Computed strides have room only in C order."""
+        """Returns strides for dst and cfg. Only in C order may strides be left to be computed."""
         dst, cfg = params["dst"], params.get("cfg", {})
         strides = self.strides(dst.get("shape") or shape)
         if strides == sorted(strides, reverse=True):

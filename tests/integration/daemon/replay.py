@@ -128,7 +128,7 @@ class Replay:
             self.found += [f"connection {number}: not shown: {message}" for message in rest]
 
     def disorder(self):
-        """Checks the order of a job's lines: its events, then its reply."""
+        """Checks the order of the lines about a job: its events come before its reply."""
         found = []
         latest = {}
         for came in self.came:

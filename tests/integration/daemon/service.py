@@ -45,7 +45,7 @@ def as_user(uid):
 
 
 class Memory:
-    """A memfd, or any other file, with tensors in it."""
+    """A memfd or another file, with tensors in it."""
 
     def __init__(self, content=b"", size=None, sealing=True, fd=None):
         flags = os.MFD_CLOEXEC | (os.MFD_ALLOW_SEALING if sealing else 0)
@@ -95,7 +95,7 @@ class Service:
         self.log = open(directory / "mlid.log", "w+b")
         (directory / "mlid.json").write_text(json.dumps(config or {}))
         environment = dict(os.environ)
-        # Freed memory that a sanitizer keeps to itself would look like a leak from outside.
+        # Freed memory that a sanitizer keeps would look like a leak in /proc.
         environment["ASAN_OPTIONS"] = "quarantine_size_mb=4:" + environment.get("ASAN_OPTIONS", "")
 
         def limit():
@@ -118,7 +118,8 @@ class Service:
             try:
                 return Connection(self.socket, **more)
             except (FileNotFoundError, ConnectionRefusedError):
-                # Only the owner, the parent of mlid, can poll mlid: a process that was forked from the owner cannot.
+                # Only the process that started mlid, its parent, can poll mlid; a process that was forked from the
+                # parent cannot.
                 gone = os.getpid() == self.owner and self.process.poll() is not None
                 if gone or time.monotonic() > end:
                     raise AssertionError(f"mlid does not listen:\n{self.text()}") from None

@@ -40,7 +40,7 @@ class Unavailable(Exception):
 # The server's process
 
 def content(offset, size):
-    """Returns bytes of each file."""
+    """Returns the size of each file, in bytes."""
     return bytes(at % 251 for at in range(offset, min(offset + size, FILE_SIZE)))
 
 
@@ -127,7 +127,8 @@ def call(name, *arguments):
 
 
 def private_mounts():
-    """Gives this process mounts of its own. Returns whether the process is root without a new user namespace."""
+    """Gives this process a mount namespace of its own. Returns whether the process is root without a new user
+    namespace."""
     uid, gid = os.geteuid(), os.getegid()
     try:
         call("unshare", CLONE_NEWNS)

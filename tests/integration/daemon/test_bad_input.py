@@ -231,8 +231,7 @@ class Open(Long):
 
 class Buffers(Long):
     def test_numbers_of_other_connections(self):
-        """Numbers are local to a connection: no connection reaches the objects of another
-        connection."""
+        """The numbers of jobs and buffers belong to one connection: another connection cannot use them."""
         theirs = self.watcher.call("buffer.register", {"fd": 0}, [self.source.fd])["buffer"]
         self.watcher.call("job.prepare", copy(3, {"buffer": theirs},
                                               {"buffer": theirs, "offset": 3}))
@@ -281,7 +280,7 @@ class Buffers(Long):
         self.assertEqual(self.target.content, b"012\xee\xee\xee")
 
     def test_prepared(self):
-        """Offsets past the end and across the end, and overlapping tensors, are refused."""
+        """Refuses offsets past the end of a file, ranges across the end, and overlapping tensors."""
         memory = Memory(bytes(range(12)))
         self.link.call("buffer.register", {"fd": 0}, [memory.fd])
         part = copy(4, {"buffer": 1}, {"buffer": 1, "offset": 8})
@@ -320,8 +319,7 @@ class Buffers(Long):
 
 class Release(Case):
     def test_in_use(self):
-        """A buffer and a prepared job that are released while a job uses them stay until the job
-        ends."""
+        """If a buffer and a prepared job are released while a job uses them, they stay until that job ends."""
         mlid = self.service("--engine", "fault:threads,stick=1")
         link, other = self.connect(mlid), self.connect(mlid)
         memory = Memory(b"012345")

@@ -63,8 +63,8 @@ class Closing(Case):
             self.closes(line, "STREAM_ERROR")
 
     def test_half_a_line(self):
-        """The service closes a connection some time after the first byte of an incomplete line;
-        idle connections stay."""
+        """The service closes a connection some time after the first byte of a line if the line is still incomplete;
+        idle connections stay open."""
         idle = self.connect(self.mlid)
         begin = time.monotonic()
         self.closes(PING, "STREAM_ERROR")
@@ -104,8 +104,8 @@ class Closing(Case):
         self.watcher.ping()
 
     def test_descriptors_of_two_lines(self):
-        """Lines that are sent together, in pieces, or in the middle of each other keep their own
-        descriptors."""
+        """Lines keep their own descriptors if they are sent together, in pieces, or interleaved with lines of other
+        connections."""
         with self.connect(self.mlid) as link:
             one, two = (envelope("job.submit", copy(6), id, 2) + b"\n" for id in (1, 2))
             other = Memory(b"\xee" * 6)
@@ -178,7 +178,7 @@ class Mutations(Case):
         if self.link:
             self.link.close()
         self.link = self.mlid.connect()
-        # Changed requests may have any id; the ids of our own requests must differ from them.
+        # A changed request may get any id, so the ids of other requests of the test must differ.
         self.link.ids, self.link.strict_ids = itertools.count(10**9), False
         os.close(self.link.reply(self.link.request("buffer.alloc", {"size": 4096})).fds[0])
         self.opened += 1
@@ -234,8 +234,8 @@ class Mutations(Case):
         self.fresh()
 
     def flat(self, run, count):
-        """Runs a part of the lines first, then all: the service may keep no more memory after all
-        lines than after the part."""
+        """Sends a part of the lines, and then all of them: after all lines the service may hold no more memory than
+        after the part."""
         self.start()
         run(count // 4)
         before = self.settled()

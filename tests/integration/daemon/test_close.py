@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Passes descriptors whose close(2) blocks: sockets that linger while their peer does not read.
-
-Only the user that sent such descriptors may have to wait.
+"""Passes descriptors whose close(2) blocks: sockets that linger while their peer does not read. Only the user that has
+sent such descriptors may have to wait.
 """
 import array
 import contextlib
@@ -39,8 +38,8 @@ class Lingering:
         self.socket.setblocking(True)
 
     def hand_over(self, link, data, more=()):
-        """Sends the descriptor and closes ours while the service is stopped: the last close(2)
-        blocks. dup2() replaces our descriptor before it is closed."""
+        """Sends the descriptor and closes the test's own copy while the service is stopped, so that the service's
+        close(2) is the last one and blocks. dup2() replaces the test's copy before the service continues."""
         fd = self.socket.detach()
         link.sendmsg([data], [(socket.SOL_SOCKET, socket.SCM_RIGHTS,
                                array.array("i", [fd, *more]))])
@@ -84,7 +83,8 @@ class Close(Case):
         self.assertEqual(target.content, b"abcd")
 
     def sent(self, line, more=()):
-        """Returns a connection that has sent a line with such a descriptor; the service owns it now."""
+        """Returns a connection that has sent a line with a descriptor whose close(2) blocks; the service now owns the
+        descriptor."""
         link = self.connect(self.mlid)
         with stopped(self.mlid):
             self.lingering().hand_over(link.sock, line, more)
@@ -113,7 +113,7 @@ class Close(Case):
         self.all_served()
 
     def test_not_received(self):
-        """A descriptor is in the queue of a connection that is closed before the line is received."""
+        """The connection is closed before the service has received the line with the descriptor."""
         link = self.connect(self.mlid)
         with stopped(self.mlid):
             link.send_raw(b"no JSON\n" * 9000)  # more than the service reads at once
@@ -123,7 +123,7 @@ class Close(Case):
         self.all_served()
 
     def test_a_refused_connection(self):
-        """A descriptor is in the queue of a connection that is refused."""
+        """The service refuses the connection in whose queue the descriptor is."""
         mlid = self.service(config={"limits": {"clients": 1}}, exits=None)
         only = self.connect(mlid)
         for _ in range(3):
@@ -135,7 +135,7 @@ class Close(Case):
             self.assertLess(time.monotonic() - begin, SOON * SLOW)
 
     def test_too_many(self):
-        """A message has more descriptors than it may carry: the kernel must not close any of them,
+        """A message has more descriptors than a message may carry: the service must not be blocked by closing them
         either."""
         more = [Memory(size=1) for _ in range(40)]
         link = self.sent(b"{", [one.fd for one in more])
@@ -158,7 +158,7 @@ class Close(Case):
         self.assertLess(time.monotonic() - begin, SOON * SLOW)
 
     def test_end(self):
-        """On SIGTERM the service waits a moment, but not until every descriptor is closed."""
+        """On SIGTERM the service waits a moment for descriptors to close, but not until all are closed."""
         begin = time.monotonic()
         self.sent(envelope("buffer.register", {"fd": 0}, fds=1) + b"\n").error(1)
         self.assertEqual(self.mlid.stop(), 0)

@@ -24,8 +24,8 @@ def idle(link):
 
 class Killed(Case):
     def crowd(self, path, ready):
-        """Runs in the client that is killed: starts jobs of every kind, and makes buffers and
-        prepared jobs."""
+        """Runs in the client process that will be killed: starts jobs of every kind, and makes buffers and prepared
+        jobs."""
         link = Connection(path)
         params, memory = buffered(link, MIB)
         link.call("job.prepare", params)
@@ -135,7 +135,7 @@ class Shrinking(Case):
         return copy(self.SHAPE, src, dst, cfg={"perm_dim": [1, 0]})
 
     def running(self, link, id):
-        """Waits until the job runs, and a moment more; the job may have ended by then."""
+        """Waits until the job runs, and then a moment longer; the job may have ended by that time."""
         while link.call("daemon.info")["jobs_running"] == 0 and id not in link.replies:
             pass
         time.sleep(self.random.random() * 0.005)
@@ -170,7 +170,7 @@ class Shrinking(Case):
         self.cut(1)
 
     def test_sealed(self):
-        """A file that cannot shrink is moved completely."""
+        """A file that is sealed against shrinking is moved completely."""
         files = [Memory(size=self.BYTES), Memory(size=self.BYTES)]
         for file in files:
             fcntl.fcntl(file.fd, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SHRINK)
@@ -180,7 +180,7 @@ class Shrinking(Case):
         self.link.result(id)
 
     def test_sealed_buffer(self):
-        """The service adds at once the seals that it can add."""
+        """The service immediately adds the seals that the file accepts."""
         memory = Memory(size=4096)
         self.assertTrue(self.link.call("buffer.register", {"fd": 0}, [memory.fd])["sealed"])
         self.assertRaises(PermissionError, memory.truncate)
@@ -191,7 +191,7 @@ class Shrinking(Case):
         self.link.call("job.submit", copy(4096, {"buffer": 1}, 0), [target.fd])
 
     def test_unsealed_buffer(self):
-        """This job and all later jobs that use the buffer fail; all other jobs succeed."""
+        """This job and all later jobs in the buffer fail; all other jobs succeed."""
         memory = Memory(size=2 * self.BYTES, sealing=False)
         buffer = self.link.call("buffer.register", {"fd": 0}, [memory.fd])
         self.assertFalse(buffer["sealed"])
@@ -212,7 +212,7 @@ class Shrinking(Case):
 
     @needs_root
     def test_full_storage(self):
-        """The DMA writes into holes that cannot be filled."""
+        """The DMA writes into holes of a file for which the file system has no room."""
         place = self.root / "small"
         place.mkdir()
         mount = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "none", place],
@@ -232,8 +232,8 @@ class Shrinking(Case):
 
 class Channels(Case):
     def test_stuck(self):
-        """The watchdog removes a stuck channel, other channels continue, and the channel comes
-        back."""
+        """The watchdog takes a stuck channel out of service, the other channels continue, and the channel returns
+        later."""
         mlid = self.service(*STUCK, config={
             "channels": 2, "watchdog": {"limit_ms": 100, "quarantine_ms": 1500}})
         link = self.connect(mlid)
@@ -265,7 +265,7 @@ class Channels(Case):
         link.call("job.submit", params)
 
     def test_all_that_can_stick(self):
-        """Half of the transfers get stuck; jobs behind stuck jobs are served or fail."""
+        """Half of the transfers get stuck; jobs that wait for the channels of stuck jobs are served later or fail."""
         mlid = self.service("--engine", f"fault:threads,stick_pct=50,seed={SEED}", config={
             "watchdog": {"limit_ms": 30, "quarantine_ms": 50}})
         link = self.connect(mlid)
@@ -279,7 +279,7 @@ class Channels(Case):
             names.count(None), names.count("CHANNEL_STUCK")))
 
     def test_failing(self):
-        """Every job is correct or fails, and the channel continues."""
+        """Each job has the right result or fails, and the channel continues to work."""
         mlid = self.service("--engine", f"fault:threads,fail_pct=30,seed={SEED}")
         link = self.connect(mlid)
         source = Memory(NEW * 1000)

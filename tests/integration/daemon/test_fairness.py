@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Measures the shares and latencies of clients. Times are printed; limits are relative to an unfair service on the
-same machine, or far from usual times."""
+"""Measures the shares and latencies of clients, and prints the times. The limits are relative to an unfair service on
+the same machine, or far from usual times."""
 import time
 
 from load import Flood, buffered, percentiles, side_by_side
@@ -9,13 +9,13 @@ from wire import SLOW, envelope
 
 KIB, MIB = 1 << 10, 1 << 20
 SECONDS = 2
-# Each transfer takes up to 4 ms on any machine, so that the channels are the scarce resource.
+# Each transfer takes up to 4 ms on any machine, so that the clients compete for the channels, not for the processor.
 PACED = ("--engine", "fault:threads,delay_us=4000")
 
 
 class Latency(Case):
     def latencies(self, service, seconds, **more):
-        """Returns the times of small jobs, one at a time."""
+        """Runs small jobs one after another; returns the time of each."""
         connection = self.connect(service)
         params, self.kept = buffered(connection, 4 * KIB, **more)
         times, end = [], time.monotonic() + seconds
@@ -83,7 +83,7 @@ class Shares(Case):
 
 @needs_root
 class Users(Case):
-    """Measures a user's percentage of the bytes beside floods of another user."""
+    """Measures which percentage of the bytes a user gets while another user floods the service."""
     ONE, OTHER = NOBODY, 4711
 
     def part(self, floods):
@@ -104,8 +104,7 @@ class Users(Case):
 
 class Starving(Case):
     def test_low_priority(self):
-        """A waiting job rises after 100 ms, and again after another 100 ms; it starts then, and not
-        before."""
+        """A waiting job moves up after 100 ms, and again after another 100 ms; then it starts, not before."""
         service = self.service(*PACED, config={"channels": 1, "scheduling": {"ageing_ms": 100}})
         connection = self.connect(service)
         params, _memory = buffered(connection, 4 * KIB, priority=-1)
@@ -136,7 +135,7 @@ class Starving(Case):
         self.assertLess(at, len(high) + 1)
 
     def test_wide_among_narrow(self):
-        """Four adjacent channels become free together although single channels are requested all the time."""
+        """A job gets four adjacent channels, although other clients request single channels all the time."""
         service = self.service(*PACED)
         connection = self.connect(service)
         params, _memory = buffered(connection, MIB, channels=4)
@@ -173,7 +172,7 @@ class BackPressure(Case):
     COUNT = 5000
 
     def push(self, connection, left):
-        """Sends without reading until the service has read nothing for a second."""
+        """Sends without reading replies, until the service has read nothing for a second."""
         idle = time.monotonic() + 1
         while left and time.monotonic() < idle:
             try:
@@ -184,14 +183,14 @@ class BackPressure(Case):
         return left
 
     def test_a_client_that_does_not_read(self):
-        """The service stops reading from a client that does not read, keeps its replies, and spends
-        little on it. A line that the service itself has half read does not time out."""
+        """The service stops reading from a client that does not read, keeps the client's replies, and uses little
+        processor time for the client. A line of which the service has read only a part, because it stopped reading,
+        does not time out."""
         service = self.service(config={"limits": {"line_timeout_ms": 300}})
         connection, other = self.connect(service), self.connect(service)
         params, memory = buffered(connection, 64)
         before = service.memory()
-        # White space does not count for the limit of waiting bytes, but for the bytes that fit into
-        # a socket.
+        # Blanks do not count toward the limit of waiting bytes, but take room in the socket.
         lines = b"".join(envelope("job.submit", params, f"job {i}") + b" " * 300 + b"\n"
                          for i in range(self.COUNT))
         left = self.push(connection, memoryview(lines))
@@ -207,7 +206,7 @@ class BackPressure(Case):
         memory.close()
 
     def test_more_jobs_than_the_limit(self):
-        """Further requests wait in the socket, also a cancel; other connections are served."""
+        """Further requests wait in the socket, even a cancel; other connections are served."""
         service = self.service("--engine", "fault:threads,stick=1",
                                config={"channels": 1, "limits": {"jobs_per_client": 4}})
         connection, other = self.connect(service), self.connect(service)

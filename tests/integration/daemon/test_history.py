@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests the records of ended jobs: whose records are dropped when, and which job a name means."""
+"""Tests the records of ended jobs: which records of which user are dropped, and which job a name means."""
 from load import buffered
 from service import Case, Memory, as_user, copy, main, needs_root
 from wire import envelope
@@ -52,8 +52,7 @@ class Users(Case):
 
     @needs_root
     def test_many_users_displace_no_record(self):
-        """Uses more users than the service keeps sums of (64), each with more jobs than the history
-        holds."""
+        """Uses more users than the 64 whose counters the service keeps, each with more jobs than the history holds."""
         with self.connect_as(ALICE) as alice:
             kept = self.detach(alice)
         for uid in range(60000, 60080):
@@ -63,8 +62,8 @@ class Users(Case):
             self.assertEqual(alice.call("job.wait", {"job": kept})["job"], kept)
 
     def test_own_jobs(self):
-        """The record of a detached job for which no client has waited outlives the records of
-        answered jobs."""
+        """The record of a detached job that no client has waited for is kept longer than the records of jobs whose
+        clients got a reply."""
         with self.connect(self.mlid) as link:
             kept, waited = self.detach(link), self.detach(link)
             link.call("job.wait", {"job": waited})
@@ -162,7 +161,7 @@ class Refused(Case):
         self.assertFault(self.link.error(self.send(after=["other"])), "NOT_FOUND", "/after/0")
 
     def test_starts(self):
-        """A start has the name of its prepared job."""
+        """A start of a prepared job has the prepared job's name."""
         params, memory = buffered(self.link, 4, name="load")
         number = self.link.call("job.prepare", params)["prepared"]
         for more in ({"priority": 9}, {"after": ["nobody"]}, {"src": {"buffer": 9}}, {"x": 1}):
@@ -182,7 +181,7 @@ class Refused(Case):
         self.store(self.send(after=["load"]))
 
     def test_refused_jobs_for_others(self):
-        """A refused job counts as failed: it can be waited for and is listed."""
+        """A refused job counts as failed: job.wait accepts it, and job.list lists it."""
         refused = self.link.error(self.send(name="load", channels=16))
         self.assertEqual(self.link.fault("job.wait", {"job": "load"}).message, refused.message)
         job, = self.link.call("job.list", {"states": ["failed"]})["jobs"]
@@ -199,7 +198,7 @@ class Refused(Case):
         self.link.result(self.send(after=["load"]))
 
     def test_an_earlier_job_still_runs(self):
-        """A job that names a refused job fails, even if no record of the refused job is kept."""
+        """A job whose `after` names a refused job fails, even if the record of the refused job was dropped."""
         for history, name in ((HISTORY, "PREDECESSOR_FAILED"), (0, "NOT_FOUND")):
             with self.subTest(history=history):
                 mlid = self.service(*STUCK, config={"limits": {"history": history}})
@@ -211,8 +210,7 @@ class Refused(Case):
                 self.link.error(first)
 
     def test_a_forgotten_name_is_no_earlier_job(self):
-        """The record of the latest job with a name is dropped while an earlier job with that name
-        runs."""
+        """The record of the latest job with a name is dropped while an earlier job with the same name still runs."""
         mlid = self.service(*STUCK, config={"limits": {"history": 8}})
         self.link = self.connect(mlid)
         first = self.send(name="load")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests the life of jobs and clients: cancelled, late, detached, drained."""
+"""Tests the life of jobs and clients: cancelled, late, detached and drained jobs, and clients that leave."""
 import resource
 import socket
 import time
@@ -65,7 +65,7 @@ class Cancel(Stuck):
         self.assertEqual([target.content for target in self.targets[1:]], [OLD, OLD])
 
     def test_running_by_name(self):
-        """A name means the latest job with that name on the connection that gave the name."""
+        """A name means the latest job with this name on the same connection."""
         first, second = self.submit(name="twin"), self.submit(name="twin")
         self.link.ping()
         self.assertFault(self.other.fault("job.cancel", {"job": "twin"}), "NOT_FOUND", "/job")
@@ -140,7 +140,7 @@ class Deadline(Stuck):
                          "TIMED_OUT")
 
     def test_in_time(self):
-        """A deadline that is not reached has no effect, then or later."""
+        """A deadline that is not reached has no effect, neither before the job ends nor later."""
         self.submit(timeout_ms=20)
         ids = [self.submit(timeout_ms=30000) for _ in range(20)]
         for id in ids:
@@ -148,7 +148,7 @@ class Deadline(Stuck):
         self.assertEqual({target.content for target in self.targets[1:]}, {NEW})
 
     def test_wait(self):
-        """A wait that times out does not change the job; the same holds for many such waits."""
+        """If job.wait times out, the job continues unchanged, even after many such calls."""
         running = self.submit()
         for params in ({"job": 1}, {"jobs": [1]}, {"all": True}):
             fault = self.link.fault("job.wait", {**params, "timeout_ms": 20})
@@ -163,7 +163,7 @@ class Deadline(Stuck):
 
 class Drain(Stuck):
     def test_drain_and_resume(self):
-        """Admitted jobs finish, also jobs that wait for others; new jobs are refused."""
+        """Jobs that were admitted finish, even those that wait for others; new jobs are refused."""
         running = self.submit(name="first", timeout_ms=60000)
         queued, waiting = self.submit(name="second"), self.submit(after=["second"])
         self.link.ping()
@@ -185,7 +185,7 @@ class Drain(Stuck):
         self.link.result(self.submit())
 
     def test_prepared_and_buffers(self):
-        """Starts of prepared jobs count as jobs; buffers do not."""
+        """Each start of a prepared job counts toward the limit of jobs; buffers do not."""
         memory = Memory(NEW + OLD)
         self.link.call("buffer.register", {"fd": 0}, [memory.fd])
         self.link.call("job.prepare", copy(6, {"buffer": 1}, {"buffer": 1, "offset": 6}))
@@ -228,7 +228,8 @@ class Detached(Stuck):
         self.assertFault(fault, "REFUSED", "/cfg/offset/0")
 
     def test_graph_and_wait_for_all(self):
-        """Sends a diamond of named jobs at once; the replies are in the order of the work."""
+        """Sends four named jobs that depend on each other as a diamond; the replies come in the order of the
+        dependencies."""
         self.link.error(self.submit(timeout_ms=10))
         names = {"a": [], "b": ["a"], "c": ["a"], "d": ["b", "c"]}
         ids = [self.submit(name=name, after=after) for name, after in names.items()]
@@ -270,7 +271,7 @@ class Clients(Case):
     ALIKE = 7
 
     def visit(self, mlid, number):
-        """Connects a client of a random kind, well-behaved or not; returns it connected."""
+        """Returns a connected client of a random kind, well-behaved or not."""
         kind = number % self.ALIKE
         link = mlid.connect(greet=kind != 0)
         if kind == 1:
@@ -335,7 +336,7 @@ class Clients(Case):
         self.assertEqual(numbers, [1, 2, 3])
 
     def test_half_closed(self):
-        """Everything is answered, the line without an end is dropped, then the service closes the
+        """All complete lines are answered, an incomplete last line is dropped, and then the service closes the
         connection."""
         mlid = self.service("--engine", "fault:threads,delay_us=50000")
         link = self.connect(mlid)
@@ -350,7 +351,8 @@ class Clients(Case):
         self.assertEqual({target.content for target in targets}, {NEW})
 
     def test_left_while_jobs_run(self):
-        """No reply is sent; the channel and the memory are released."""
+        """If the client closes the connection, no reply is sent, and the service releases the channel and the memory.
+        """
         mlid = self.service(*STUCK, config={"channels": 1})
         link, other = self.connect(mlid), self.connect(mlid)
         before = mlid.fds()

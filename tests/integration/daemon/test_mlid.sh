@@ -184,7 +184,7 @@ kill -TERM "$pid"
 check "half a line does not delay the end" ends_with 0
 wait "$half" || true
 
-# After a second signal mlid waits for nothing, not even for a client that does not read
+# After a second signal mlid ends at once, even if a client does not read
 start
 "$call" "$sock" --deaf '{"jsonrpc":"2.0","id":1,"method":"daemon.ping"}' >"$dir/deaf" &
 deaf=$!

@@ -36,8 +36,8 @@ class Neighbours(Case):
         self.assertEqual(len(stats["connections"]), now)
 
     def test_refusals_in_the_log(self):
-        """Any number of refusals gives only a few lines in the log, and the number of lines that
-        were left out."""
+        """Any number of refused requests causes only a few lines in the log, and one line with the number of omitted
+        lines."""
         link = self.connect(self.mlid)
         for _ in range(500):
             link.fault("job.submit", BAD)
@@ -65,7 +65,7 @@ class Neighbours(Case):
 
     @needs_root
     def test_refusals_of_others(self):
-        """A flood of one user removes no line of another user."""
+        """A flood of log lines from one user suppresses no line of another user."""
         flood, quiet = self.as_other(NOBODY), self.as_other(OTHER)
         for _ in range(500):
             flood.fault("job.submit", BAD)
@@ -76,13 +76,11 @@ class Neighbours(Case):
 
 class Mappings(Case):
     def test_limit(self):
-        """Requests beyond the limit are refused and nothing is lost; released memory can be used
-        again."""
+        """Requests beyond the limit are refused, and nothing is lost: released memory can be allocated again."""
         mlid = self.service(config={"limits": {"mappings": 8}})
         link, other = self.connect(mlid), self.connect(mlid)
         memory = [Memory(b"abcd") for _ in range(8)]
-        # A user has at most 5 of 7 mappings; root and mlid's own user have the reserved mapping,
-        # too.
+        # A user may have at most 5 of the 7 mappings; root and mlid's own user may also have the reserved mapping.
         for one in memory[:5]:
             link.call("buffer.register", {"fd": 0}, [one.fd])
         params, fds = copy(4), [memory[5].fd, memory[6].fd]
@@ -101,7 +99,7 @@ class Mappings(Case):
 
     @needs_root
     def test_shares(self):
-        """Users who take all they can leave some memory for others, and root has a reserve."""
+        """Users who take as much memory as they can leave some for other users, and a reserve for root."""
         mlid = self.service(config={"socket_mode": "0666", "limits": {"mappings": 64}})
         self.connect(mlid)
         memory = [Memory(b"abcd") for _ in range(2)]

@@ -63,7 +63,7 @@ for found in EXAMPLES:
 
 
 class Wrong(Case):
-    """Wrong examples must fail: a replay that accepts everything would prove nothing."""
+    """Changed, wrong examples must fail: a replay that accepted everything would prove nothing."""
 
     PING = ('> {"jsonrpc":"2.0","id":1,"method":"daemon.ping"}\n'
             '< {"jsonrpc":"2.0","id":1,"result":{"pong":true}}\n')

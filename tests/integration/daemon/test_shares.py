@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests the limits of one user: connections, jobs under way, turns on the channels."""
+"""Tests the limits of one user: connections, unfinished jobs, and turns on the channels."""
 from service import NOBODY, Case, Memory, as_user, copy, main, needs_root
 from wire import Closed
 
@@ -34,8 +34,8 @@ class Connections(Shares):
         self.connect_as(OTHER, service).ping()
 
     def test_later_users_get_their_shares(self):
-        """Each user opens as many connections as possible: at most three times the number
-        that remains free, and never the last connection, which the next user gets."""
+        """Each user opens as many connections as possible: a user gets at most three times the number that remains
+        free, and never the last free connection, which the next user gets."""
         service = self.service(config={"socket_mode": "0666"})
         held = [self.crowd(service, 7000 + i, 64) for i in range(4)]
         self.assertEqual([len(links) for links in held], [45, 11, 3, 1])
@@ -59,7 +59,7 @@ class Connections(Shares):
 @needs_root
 class Jobs(Shares):
     def test_one_user_cannot_fill_limits_jobs(self):
-        """Four connections with 256 detached jobs each reach limits.jobs."""
+        """Four connections with 256 detached jobs each reach limits.jobs together."""
         service = self.service(*STUCK, config={"socket_mode": "0666", "channels": 1,
                                                 "drain_ms": 50, "log_level": "error"}, exits=1)
         memory = Memory(size=64)
@@ -83,8 +83,8 @@ class Jobs(Shares):
 
 @needs_root
 class Turns(Shares):
-    """Queues all jobs behind a stuck job on the only channel, cancels that job, and counts the
-    order in which the others start."""
+    """Queues all jobs behind a job that is stuck on the only channel, cancels the stuck job, and records in which
+    order the other jobs start."""
     SIZE = 4096
 
     def setUp(self):
@@ -113,7 +113,7 @@ class Turns(Shares):
             link.ping()
 
     def starters(self, count):
-        """Returns the users of the jobs that start first."""
+        """Returns the users whose jobs start first, in order."""
         self.root.notes.clear()
         self.root.request("job.cancel", {"job": 1})
         self.root.need(lambda: len(self.root.notes) >= count, "the starts")
@@ -138,7 +138,7 @@ class Turns(Shares):
         self.assertEqual(self.starters(50).count(0), 50)
 
     def test_own_jobs_of_high_priority(self):
-        """A priority that the user may not have still orders the user's own jobs."""
+        """A priority above the user's maximum still orders the user's own jobs."""
         self.start()
         link = self.connect_as(CROWD, self.mlid)
         slow = [link.request("job.submit", self.job(), [self.memory.fd]) for _ in range(20)]
@@ -163,7 +163,7 @@ class Turns(Shares):
 @needs_root
 class Wide(Shares):
     def test_a_wide_job_behind_a_transfer_of_its_own_user(self):
-        """Other users get the free channels, for any size of their jobs."""
+        """Other users get the free channels, whatever the sizes of their jobs."""
         size = 1 << 20
         service = self.service(*STUCK, config={"socket_mode": "0666", "channels": 4})
         memory = Memory(size=2 * size)

@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs many jobs of every kind over connections that come and go.
-
-The oracle checks every result, and the service may keep nothing of the jobs.
-
-    MLI_SOAK=1 MLI_TEST_SEED=7 ...      a million jobs, repeatable
+"""Runs many jobs of every kind over connections that come and go. The oracle checks every result, and at the end the
+service may hold nothing of the jobs. MLI_SOAK=1 MLI_TEST_SEED=7 runs a million jobs that can be repeated.
 """
 import collections
 import random
@@ -44,7 +41,7 @@ class Slots:
 
 
 class Job:
-    """A job under way, with its expected reply and destination."""
+    """A job that was sent and not answered yet, with its expected reply and destination."""
 
     def __init__(self, params, expected):
         self.params, self.expected = params, expected
@@ -69,7 +66,7 @@ class Client:
         self.open()
 
     def more(self):
-        """Sends jobs until the depth is reached; returns the number of jobs."""
+        """Sends jobs until `depth` of them are unfinished; returns how many it has sent."""
         sent = 0
         while len(self.under_way) < self.depth:
             kind = self.random.random()
@@ -223,7 +220,7 @@ class Client:
         else:
             self.case.assertIn(message.name, ("CANCELLED", "TIMED_OUT", "PREDECESSOR_FAILED"),
                                f"{job.params}: {message}")
-        # The transfer of a job that timed out may still write for a moment: do not reuse its slot.
+        # The transfer of a job that timed out may still write for a moment, so its slot is not used again.
         if job.done and message.name != "TIMED_OUT":
             job.done()
 

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Passes files of a FUSE file system whose server does not answer (stalled_fs.py).
-
-Whatever such a file makes mlid wait for, all other connections must be served.
+"""Passes files of a FUSE file system whose server does not answer (stalled_fs.py). Whenever such a file makes a part
+of mlid wait, mlid must still serve all other connections.
 """
 import os
 import pathlib
@@ -22,7 +21,8 @@ MANY = 64  # descriptors: as many as mlid takes from a user while none of them c
 
 
 def prepare():
-    """Returns whether the test runs as root of the machine, and why no file system can be mounted, or None."""
+    """Returns whether the test runs as the machine's root user; if no file system can be mounted, returns the reason
+    instead of None."""
     try:
         root = stalled_fs.private_mounts()
         with tempfile.TemporaryDirectory() as directory:
@@ -36,7 +36,7 @@ IS_ROOT, UNAVAILABLE = prepare()
 
 
 class Pings:
-    """Sends pings from a thread of its own, as long as the `with` block runs and for WATCHED seconds at least."""
+    """Sends pings from a thread of its own, during the whole `with` block and for at least WATCHED seconds."""
 
     def __init__(self, test, service):
         self.test = test
@@ -50,7 +50,7 @@ class Pings:
         while not self.over or time.monotonic() - begin < WATCHED:
             sent = time.monotonic()
             self.link.request("daemon.ping")
-            # Not link.reply(), which waits longer: if the daemon is blocked, the test must fail soon.
+            # link.reply() would wait too long: if mlid is blocked, the test must fail soon.
             answered = self.link.wait(lambda: self.link.replies, 10 * SILENCE)
             self.longest = max(self.longest, time.monotonic() - sent)
             if not answered:
@@ -99,7 +99,7 @@ class StalledFs(Case):
         self.at_rest = self.mlid.fds_at_rest()
 
     def file(self, number=0):
-        """Returns a descriptor, which stays open."""
+        """Opens a file and returns its descriptor, which stays open."""
         return self.keep(Memory(fd=self.fs.open(number)))
 
     def memory(self, content=b"", size=None):
@@ -125,7 +125,7 @@ class StalledFs(Case):
         return str(self.fs.directory) in maps
 
     def free(self):
-        """Lets the server answer: mlid closes and unmaps everything."""
+        """Lets the server answer: then mlid closes and unmaps all files."""
         self.fs.free()
         self.eventually(lambda: self.mlid.fds() == self.at_rest,
                         f"{open_files(self.mlid.pid)}; {self.at_rest} before", 10 * SLOW)
@@ -216,10 +216,10 @@ class StalledFs(Case):
         waits.close()
         self.free()
 
-    # Attributes and pages
+    # Tests with stalled requests for attributes and pages
 
     def test_attributes(self):
-        """mlid asks the server for no attribute."""
+        """mlid does not ask the server for any attribute."""
         self.start()
         self.fs.stall("getattr", "statfs")
         client, target = self.client(), Memory(size=SMALL)
@@ -231,7 +231,7 @@ class StalledFs(Case):
         self.free()
 
     def test_reads(self):
-        """Channels wait for pages; the client of the jobs leaves."""
+        """Channels wait for pages of the file system, and the client of these jobs leaves."""
         self.start()
         self.fs.stall("read")
         with Pings(self, self.mlid):
@@ -262,7 +262,7 @@ class StalledFs(Case):
         with Pings(self, self.mlid):
             client = self.client()
             buffer = client.call("buffer.register", {"fd": 0}, [self.file(3)])["buffer"]
-            # Without waiting for the answers: if the kernel writes a page out meanwhile, a job waits for the server.
+            # Waits for no answers: if the kernel writes a page back meanwhile, a job waits for the server.
             for size in SMALL, BIG:
                 client.request("job.submit", copy(size, dst={"buffer": buffer}), [self.memory(size=size)])
             client.request("buffer.release", {"buffer": buffer})
@@ -272,7 +272,7 @@ class StalledFs(Case):
         self.free()
 
     def jobs_of_others(self):
-        """Runs jobs that map memory of their own."""
+        """Runs jobs whose mappings are not shared with other jobs."""
         other = self.connect(self.mlid, patience=10 * SILENCE)
         for size in SMALL, BIG, SMALL, BIG:
             target = Memory(size=size)
@@ -281,7 +281,7 @@ class StalledFs(Case):
         other.close()
 
     def test_memory_only(self):
-        """With memory_only no file of the file system is mapped, with any behaviour of its server."""
+        """With memory_only, mlid maps no file of the file system, whatever the server does."""
         self.start({"memory_only": True})
         self.fs.stall("read", "write", "flush", "getattr")
         with Pings(self, self.mlid):
@@ -297,7 +297,7 @@ class StalledFs(Case):
 
     @unittest.skipIf(SANITIZED, "the leak check waits until all threads have stopped, which one of them cannot")
     def test_end(self):
-        """SIGTERM: mlid serves to the end, and leaves its socket to the next mlid."""
+        """After SIGTERM, mlid serves its clients to the end, and leaves its socket to the next mlid."""
         self.start()
         self.fs.stall("flush")
         client = self.client()

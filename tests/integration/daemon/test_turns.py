@@ -16,8 +16,8 @@ ATTEMPTS = 50
 
 class Turns(Case):
     def overtaken(self, link, other, method, params, count):
-        """Returns whether, in one of several attempts, a ping of another connection is answered between the first
-        and the last reply to requests that were sent in one write."""
+        """Returns whether, in one of several attempts, another connection's ping is answered between the first and the
+        last reply to requests that were all sent in one write."""
         for attempt in range(ATTEMPTS):
             ids = [1000 * (attempt + 1) + i for i in range(count)]
             link.send_raw(b"".join(envelope(method, params, id, 0) + b"\n" for id in ids))
@@ -31,7 +31,7 @@ class Turns(Case):
         return False
 
     def test_many_requests_at_once(self):
-        """The jobs of one write take 30 ms of the loop's own thread."""
+        """The jobs of one write keep the loop's thread busy for 30 ms."""
         mlid = self.service("--engine", f"threads:tiny={MIB}",
                             config={"limits": {"jobs_per_client": 1024}})
         link, other = self.connect(mlid), self.connect(mlid)
@@ -41,7 +41,7 @@ class Turns(Case):
         del memory
 
     def fill(self, link, count):
-        """Leaves `count` records of successful jobs."""
+        """Runs jobs that succeed, so that `count` records remain."""
         params, memory = buffered(link, 16)
         number = link.call("job.prepare", params)["prepared"]
         line = envelope("job.start", {"prepared": number}, 7, 0) + b"\n"
@@ -109,8 +109,8 @@ class Turns(Case):
         return job
 
     def test_a_client_that_leaves_many_jobs(self):
-        """The jobs of a client that leaves are dropped in slices: other clients see that some jobs
-        are gone and some are not."""
+        """When a client leaves, its jobs are dropped in slices: meanwhile other clients see that a part of the jobs is
+        gone."""
         config = {"limits": {"jobs": 16384, "jobs_per_client": 16384}}
         for _ in range(20):
             mlid = self.service("--engine", "fault:threads,stick=1", config=config)
@@ -129,8 +129,8 @@ class Turns(Case):
         self.fail("all jobs were dropped at once")
 
     def test_a_client_that_leaves_many_prepared_jobs(self):
-        """Prepared jobs and buffers are released in slices: other clients see that some are gone
-        and some are not."""
+        """Prepared jobs and buffers are released in slices: meanwhile other clients see that a part of them is gone.
+        """
         config = {"limits": {"prepared_per_client": 16384, "buffers_per_client": 4096}}
         mlid = self.service(config=config)
         other = self.connect(mlid)
@@ -155,7 +155,7 @@ class Turns(Case):
         self.fail("all prepared jobs were released at once")
 
     def test_a_shorter_history(self):
-        """After a reload, records beyond the lowered limit are dropped, the oldest first."""
+        """After a reload with a lower limit, the records beyond the limit are dropped, the oldest first."""
         config = {"limits": {"history": 65536}}
         mlid = self.service(config=config)
         link, other = self.connect(mlid), self.connect(mlid)
@@ -173,7 +173,8 @@ class Turns(Case):
         self.assertEqual(len(other.call("job.list")["jobs"]), 10)
 
     def cost_of_stats(self, mlid, link):
-        """Returns the processor time of the loop's thread for a batch of requests, in ns: the least of several."""
+        """Returns the processor time of the loop's thread for a batch of requests in ns, the least of several
+        measurements."""
         schedstat = pathlib.Path(f"/proc/{mlid.pid}/task/{mlid.pid}/schedstat")
 
         def used():
@@ -205,7 +206,7 @@ class Turns(Case):
         many = self.cost_of_stats(mlid, other)
         print(f"\n  daemon.stats with 10000 jobs costs {many / few:.2f} times as much as with one")
         self.assertLess(many, few * 2)
-        # The waiting jobs also fail in slices.
+        # The jobs that wait for the cancelled job also fail in slices.
         link.request("job.cancel", {"job": 1})
         begin = time.monotonic()
         other.ping()

@@ -45,7 +45,7 @@ class Unread(Case):
 
 class Bytes(Unread):
     def test_six_connections(self):
-        """30 KiB of requests have 96 MiB of replies. Clients that read get all of them."""
+        """30 KiB of requests have 96 MiB of replies. Clients that read their replies get all of them."""
         service = self.service(*STUCK, config={"channels": 1, "limits": {"reply_timeout_ms": 0}})
         watcher = self.connect(service)
         before = service.memory()
@@ -66,7 +66,7 @@ class Bytes(Unread):
         links[0].ping()
 
     def test_waits_for_one_job(self):
-        """A job.wait of a running job has a reply of the same size."""
+        """The reply to a job.wait for a running job has the same size."""
         service = self.service(*STUCK, config={"channels": 1})
         link, other = self.connect(service), self.connect(service)
         before = service.memory()
@@ -84,7 +84,8 @@ class Bytes(Unread):
 
     @needs_root
     def test_a_user(self):
-        """The connections of a user together hold the bytes of the user's quota, or one reply each."""
+        """The unread replies of all connections of a user are limited to the bytes of the user's quota, or to one
+        reply for each connection."""
         quotas = {str(NOBODY): {"reply_bytes": 2 * MIB}}
         service = self.service(config={"socket_mode": "0666", "quotas": quotas})
         watcher = self.connect(service)
@@ -115,8 +116,8 @@ class Time(Unread):
                 link.request("daemon.ping")
 
     def test_a_few_unread_replies_may_stay(self):
-        """The unread replies are fewer than the amount that stops reading; an idle client is not
-        closed for them."""
+        """There are fewer unread replies than it takes to stop reading; the service does not close an idle client
+        because of them."""
         service = self.service(config={"limits": {"reply_timeout_ms": 50}})
         link, other = self.connect(service), self.connect(service)
         for _ in range(1000):
@@ -129,7 +130,7 @@ class Time(Unread):
 
 class Descriptors(Case):
     def test_pipelined_alloc(self):
-        """Requests that are sent at once are all answered with a buffer once the client reads."""
+        """Many requests that are sent in one write are all answered with a buffer, once the client reads."""
         service = self.service(config={"limits": {"buffers_per_client": 1000}})
         link = self.connect(service)
         count = 600

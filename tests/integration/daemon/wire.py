@@ -32,7 +32,7 @@ class Closed(Exception):
 
 
 class Message(dict):
-    """A line of the service: its members, its serial number, its descriptors."""
+    """A line from the service: its members, its number in the order of arrival, its descriptors."""
 
     serial = 0
     fds = ()
@@ -109,7 +109,7 @@ class Connection:
     # Out
 
     def send(self, line, fds=()):
-        """Sends one line (without newline); receives arriving lines meanwhile."""
+        """Sends one line (given without newline); meanwhile receives the lines that arrive."""
         self.send_raw(line + b"\n", fds)
 
     def send_raw(self, data, fds=()):
@@ -153,14 +153,15 @@ class Connection:
         raise AssertionError(f"{method} {params} gave {result}, not an error")
 
     def ping(self):
-        """Returns after the service has handled everything sent before."""
+        """Returns after the service has handled everything that was sent before."""
         if self.call("daemon.ping") != {"pong": True}:
             raise AssertionError("no pong")
 
     # In
 
     def receive(self):
-        """Receives the available data; at least a byte, a descriptor or the end must be waiting."""
+        """Receives the available data. At least one byte, one descriptor or the end of the stream must be available.
+        """
         try:
             data, ancillary, flags, _ = self.sock.recvmsg(1 << 18, socket.CMSG_SPACE(4 * FDS_MAX),
                                                           socket.MSG_CMSG_CLOEXEC)
@@ -246,7 +247,7 @@ class Connection:
         return self.notes.popleft()
 
     def ended(self, timeout=None):
-        """Returns whether the service closes the connection; keeps the lines that it sends before."""
+        """Returns whether the service closes the connection; stores the lines that come before the end."""
         try:
             return self.wait(lambda: self.eof, timeout)
         except Closed:
