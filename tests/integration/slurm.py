@@ -66,7 +66,7 @@ def free_ports(count):
 
 class Cluster:
     def __init__(self, root, gres=None):
-        """Uses `gres` as gres.conf, with 8 resources of the type channel for each node."""
+        """Writes `gres` as gres.conf, and gives each node 8 resources of the type channel."""
         self.root, self.processes = root, []
         self.host = socket.gethostname().split(".")[0]
         for name in ("munge", "state", "spool"):
@@ -120,8 +120,8 @@ class Cluster:
                               capture_output=True, text=True, timeout=timeout, check=False, **more)
 
     def batch(self, *arguments, **more):
-        """Submits an array and waits for its end, which sbatch reports late. Returns the number of the job, the
-        highest exit code of its tasks, and their final states."""
+        """Submits an array job and waits for its end, which sbatch reports late. Returns the job's number, the highest
+        exit code of its tasks, and the final states of the tasks."""
         submitted = self.run("sbatch", "--parsable", *arguments, **more)
         if submitted.returncode:
             raise AssertionError(submitted.stderr)

@@ -36,7 +36,7 @@ def case(name, status="passed", **more):
 
 
 def basis(name):
-    """Returns the fingerprint members of a result; the times of some files are left unknown."""
+    """Returns the members of a result that form its fingerprint; leaves the times of some files unknown."""
     files = [{"role": "src", "file": "../in.npy", "content": f"{digest(name) ^ 1:016x}"},
              {"role": "expect", "file": "../golden.npy", "content": f"{digest(name) ^ 2:016x}",
               "stamp": f"{digest(name) ^ 3:016x}"},
@@ -50,7 +50,7 @@ def raw_name(line):
 
 
 class Batch:
-    """Has ended cases, and the state files of their shards."""
+    """Makes random ended cases, and the state files of their shards."""
 
     def __init__(self, cases):
         self.cases = cases

@@ -18,7 +18,7 @@ from harness import MLICTL, Case, main, mov, needs_numpy, npy, numpy, open_files
 
 needs_npz = unittest.skipIf(os.environ.get("MLI_NPZ") == "0", "mlictl was built without zlib")
 
-# Dtype in .safetensors -> bytes of an element, dtype of the .npy file that a job writes.
+# For each dtype in .safetensors: the bytes of an element, and the dtype of the .npy file that a job writes.
 SAFETENSORS = {"BOOL": (1, "|b1"), "U8": (1, "|u1"), "I8": (1, "|i1"), "F8_E4M3": (1, "|u1"),
                "F8_E5M2": (1, "|u1"), "U16": (2, "<u2"), "I16": (2, "<i2"), "F16": (2, "<f2"),
                "BF16": (2, "<u2"), "U32": (4, "<u4"), "I32": (4, "<i4"), "F32": (4, "<f4")}
@@ -56,7 +56,7 @@ def archive(members, method=zipfile.ZIP_DEFLATED):
 
 class ArchiveCase(Case):
     def change(self, name, before, after):
-        """Runs two jobs: the first reads x of the file, the second waits for a lock while the file
+        """Runs two jobs: the first job reads tensor x of the file, the second job waits for a lock while the file
         changes."""
         self.write(name, before)
         self.write_npy("locked.npy")
@@ -98,7 +98,7 @@ class Safetensors(ArchiveCase):
                 os.unlink(self.path(f"{word}.npy"))
 
     def test_the_file_itself_is_what_the_service_gets(self):
-        """The daemon maps the file and copies nothing: the file may be larger than the memory."""
+        """The daemon maps the file and copies nothing, so the file may be larger than the memory."""
         self.write("m.safetensors", safetensors({"x": ("U8", [4], b"abcd")}))
         with open(self.path("huge.safetensors"), "wb") as file:
             size = 1 << 40
@@ -303,7 +303,7 @@ class Npz(ArchiveCase):
                                 f"a.npz[{name}]: npy ")
 
     def patched(self, content, find, replace, which=None):
-        """Patches one value in an archive; `which` selects one of several places."""
+        """Replaces one value in an archive; `which` selects one of several places with this value."""
         places = [i for i in range(len(content)) if content.startswith(find, i)]
         self.assertGreater(len(places), 0)
         for place in places if which is None else [places[which]]:
@@ -311,7 +311,7 @@ class Npz(ArchiveCase):
         return content
 
     def central(self, content):
-        """Returns the position of the directory's first entry."""
+        """Returns the position of the first entry in the archive's directory."""
         return content.index(b"PK\x01\x02")
 
     def with_field(self, content, offset, value):
@@ -356,7 +356,7 @@ class Npz(ArchiveCase):
             with self.subTest(name):
                 self.write("a.npz", content)
                 self.assert_refused(mov({"file": "a.npz", "tensor": "w"}), pointer, words)
-        # A bad member does not prevent the listing of good members.
+        # If one member is bad, `show` still lists the good members.
         self.write("a.npz", archive([("bad.npy", b"no"), ("good.npy", member)]))
         printed = self.ctl("show", "a.npz", "--json", code=0).json[0]["tensors"]
         self.assertEqual([t["dtype"] for t in printed], [None, "uint8"])
@@ -364,12 +364,12 @@ class Npz(ArchiveCase):
         self.move(mov({"file": "a.npz", "tensor": "good"}))
 
     def ended(self, directory, count, at=None, tail=b"", before=b""):
-        """Returns what follows the members of an archive: a directory and the record at the end."""
+        """Returns the bytes that follow the members of an archive: the directory and its end record."""
         return (directory + before + b"PK\x05\x06" + struct.pack("<HHHHIIH", 0, 0, count, count, len(directory), at,
                                                                   len(tail)) + tail)
 
     def ended_64(self, directory, members, place, **fields):
-        """Same with the records of zip64, whose fields can be replaced."""
+        """Returns the same as ended(), with records of zip64, whose fields can be replaced."""
         known = {"signature": b"PK\x06\x06", "disk": 0, "here": members, "count": members, "size": len(directory),
                  "at": place, "where": place + len(directory)}
         known.update(fields)
@@ -391,7 +391,8 @@ class Npz(ArchiveCase):
         return bytes(entry) + field
 
     def test_directories(self):
-        """Archives as other programs write them: comments, extra fields, zip64, bytes around."""
+        """Reads archives as other programs write them: with comments, extra fields, zip64, and bytes before or after.
+        """
         member = npy("|u1", (1000,), ramp(1000))
         plain = archive([("w.npy", member)])
         at = self.central(plain)
@@ -465,7 +466,7 @@ class Npz(ArchiveCase):
                             "65537 members; at most 65536 are supported")
 
     def test_bad_members(self):
-        """The directory is valid, but the member has another place or content than it states."""
+        """Each directory is valid, but a member has another place or content than the directory states."""
         member = npy("|u1", (1000,), random.Random(1).randbytes(1000))
         plain, stored = archive([("w.npy", member)]), archive([("w.npy", member)], zipfile.ZIP_STORED)
         at = self.central(plain)
@@ -496,7 +497,7 @@ class Npz(ArchiveCase):
                 self.assert_refused(mov({"file": "a.npz", "tensor": "w"}), "/src/tensor", words)
 
     def test_names(self):
-        """ASCII or UTF-8, up to a NUL; control characters are escaped on a terminal."""
+        """A name is ASCII or UTF-8 and ends at a NUL; control characters are escaped on a terminal."""
         member = npy("|u1", (4,), b"abcd")
         one = archive([("?????.npy", member)])
         for raw, name in (("w\u00fc..".encode(), "w\u00fc.."), (b"w\x1b[2J", "w\x1b[2J"),
@@ -515,7 +516,7 @@ class Npz(ArchiveCase):
                               self.ctl("show", "a.npz", code=2).err)
 
     def test_a_bad_member_is_refused_alike_however_often(self):
-        """Only the first job counts the header towards the limit of unpacked bytes."""
+        """Only the first job that reads a member counts its header toward the limit of unpacked bytes."""
         shape = "{'descr': '|u1', 'fortran_order': False, 'shape': (4,), }"
         header = shape.ljust(59999) + "\n"
         member = b"\x93NUMPY\x01\x00" + struct.pack("<H", 60000) + header.encode() + b"abc"
@@ -525,7 +526,7 @@ class Npz(ArchiveCase):
         self.assertNotIn("times the file", result.err)
 
     def test_a_bomb_takes_no_more_than_it_declares(self):
-        """Unpacking stops at the size in the directory; a shorter member is an error."""
+        """Unpacking stops at the size that the directory states; a shorter member is an error."""
         member = npy("|u1", (1000,), bytes(1000))
         short = npy("|u1", (10000,), random.Random(1).randbytes(10000 - 5))
         for content, size, words in (
@@ -538,13 +539,13 @@ class Npz(ArchiveCase):
                                 "a.npz[w]: " + words)
 
     def shared(self, one, count):
-        """Returns an archive with `count` members that are the bytes of one."""
+        """Returns an archive with `count` members that all share the bytes of one member."""
         at, end = self.central(one), one.index(b"PK\x05\x06")
         entries = b"".join(one[at:end].replace(b"00000", b"%05d" % i) for i in range(count))
         return one[:at] + self.ended(entries, count, at)
 
     def test_members_that_share_bytes(self):
-        """Members that share bytes are refused: otherwise a small archive could take any amount of work."""
+        """Members that share bytes are refused: otherwise a small archive could cause any amount of work."""
         blank = archive([("t00000.npy", npy("|u1", (1 << 20,), bytes(1 << 20)))])
         stored = archive([("t00000.npy", npy("|u1", (1000,), bytes(1000)))], zipfile.ZIP_STORED)
         for one, count in ((blank, 20000), (stored, 20000), (stored, 2)):
@@ -556,7 +557,7 @@ class Npz(ArchiveCase):
             self.assertLess(os.times().children_user - begin, 4)
 
     def test_long_headers_that_pack_well(self):
-        """3000 members have headers of 60 000 blanks: only some of them are unpacked."""
+        """3000 members have headers of 60 000 blanks each: mlictl unpacks only some of them."""
         shape = "{'descr': '|u1', 'fortran_order': False, 'shape': (4,), }"
         header = shape.ljust(59999) + "\n"
         member = b"\x93NUMPY\x01\x00" + struct.pack("<H", 60000) + header.encode() + b"abcd"
@@ -593,7 +594,7 @@ class Npz(ArchiveCase):
             self.assertEqual(self.read(f"{i}.bin"), bytes([i]) * 100)
 
     def test_a_member_is_unpacked_once_for_many_jobs(self):
-        """200 jobs read one tensor of 32 MiB: the process's CPU time shows how often it is unpacked."""
+        """200 jobs read one tensor of 32 MiB: the CPU time of the process shows whether it is unpacked only once."""
         data = bytes(i * i >> 5 & 0xff for i in range(1 << 20)) * 32
         self.write("a.npz", archive([("w.npy", npy("|u1", (32, 1 << 20), data))]))
         once = self.cpu([mov({"file": "a.npz", "tensor": "w"}, "o.bin", size=[1, 1])])
@@ -661,7 +662,7 @@ class Npz(ArchiveCase):
 
 
 class Remote(ArchiveCase):
-    """Runs the proxy locally instead of behind ssh."""
+    """Runs the proxy on this machine, without ssh."""
 
     def environment(self):
         script = self.root / "ssh"
@@ -679,7 +680,7 @@ class Remote(ArchiveCase):
         return self.ctl("-H", "ssh://board", "submit", self.write("job.json", job), code=code)
 
     def test_a_tensor_of_more_than_may_travel(self):
-        """The tensor fits the limit of 1 GiB per request, but the whole file does not."""
+        """The tensor is below the limit of 1 GiB for a request, but the whole file is not."""
         with open(self.path("m.safetensors"), "wb") as file:
             size = (1 << 30) + 5
             text = json.dumps({"much": {"dtype": "U8", "shape": [size], "data_offsets": [0, size]},

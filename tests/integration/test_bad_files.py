@@ -115,8 +115,8 @@ class Source(Case):
 
 
 class NotOpened(Case):
-    """Files that are not regular are checked with stat(), not opened: opening a FIFO would release a process that
-    waits for a reader."""
+    """mlictl checks with stat() whether a file is regular, and does not open other files: opening a FIFO would release
+    a process that waits for a reader."""
 
     def setUp(self):
         super().setUp()
@@ -210,7 +210,7 @@ class Output(Case):
         self.assert_refused(mov(dst="x" * 300 + ".npy"), "/dst/file", "File name too long")
 
     def test_a_directory_that_accepts_no_files(self):
-        # A container may have no /proc or /sys; the path is then an ordinary directory.
+        # A container may have no /proc or /sys; the path then names an ordinary directory.
         mounted = [name for name in ("/proc", "/sys") if os.path.ismount(name)]
         if not mounted:
             self.skipTest("neither /proc nor /sys is mounted")
@@ -272,7 +272,7 @@ class Output(Case):
             result = self.ctl("gen", where + "/x.npy", "--shape", "1024,1024", "--dtype", "int8",
                               code=1)
             self.assertIn("No space left", result.err)
-            # An update needs room for its copy.
+            # To update a file, mlictl needs room for a copy of it.
             with open(where + "/both.npy", "wb") as file:
                 file.write(npy("|i1", (80, 1024), bytes(80 * 1024)))
             self.write_npy("in.npy", "|i1", (4, 1024))
@@ -288,7 +288,7 @@ class Output(Case):
 
 
 class Place(Case):
-    """Tests how an output file gets its name."""
+    """Tests how a temporary output file gets its final name."""
 
     def setUp(self):
         super().setUp()

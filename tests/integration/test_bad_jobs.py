@@ -8,7 +8,7 @@ from harness import Case, main, mov
 
 CFG_FIELDS = ("offset", "size", "sub_sample_step", "perm_dim", "padding_pre", "padding_post",
               "dst_offset", "dst_mem_stride")
-# The first number above the range of each field.
+# For each field, the first number above its range.
 TOO_LARGE = {"offset": 2**32, "size": 2**32, "sub_sample_step": 2**32, "perm_dim": 4,
              "padding_pre": 256, "padding_post": 256, "dst_offset": 2**32,
              "dst_mem_stride": 2**31}

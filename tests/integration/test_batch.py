@@ -241,7 +241,7 @@ class Verdicts(BatchCase):
         self.assertEqual(cases["shut"]["file"], "cases/shut")
 
     def test_too_deep_directories_are_reported(self):
-        """A directory whose path is too long is reported, and not skipped."""
+        """A directory whose path is too long is reported, not skipped silently."""
         here = os.open(".", os.O_RDONLY)
         try:
             os.chdir(self.dir)
@@ -267,7 +267,7 @@ class Verdicts(BatchCase):
 
 
 class Chains(BatchCase):
-    """Outputs of a case stay in memory, for the later jobs of the case."""
+    """The outputs of a case stay in memory, where later jobs of the same case read them."""
 
     def chain(self, *jobs):
         return self.write("cases/chain.json", list(jobs))
@@ -302,7 +302,7 @@ class Chains(BatchCase):
         self.assertEqual(self.listing(), before)
 
     def test_holes_take_no_memory(self):
-        """Updates a sparse file that is larger than the memory and holds little data."""
+        """A case updates a sparse file that is larger than the memory but holds little data."""
         size = 1 << 40
         with open(self.path("sparse.raw"), "wb") as file:
             for at in (100, size // 2, size - 1):

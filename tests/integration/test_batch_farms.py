@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads what conf/fleet/ktap.py and lava.py make of batch --json, as test farms do, even with hostile names."""
+"""Reads what conf/fleet/ktap.py and lava.py make of the output of batch --json, as test farms do, even if names are
+hostile."""
 import json
 import re
 import shutil
@@ -10,7 +11,7 @@ import sys
 from batch_scene import BatchCase
 from harness import SOURCE, main
 
-# The dispatcher of LAVA searches the console of a device with this expression.
+# The dispatcher of LAVA searches the output of a device's console for this expression.
 SIGNAL = re.compile(r"<LAVA_SIGNAL_(\S+) ([^>]+)>")
 RESULT = re.compile(r"(ok|not ok) (\d+) (?:- )?([^#\n]*?)(?: # (SKIP|TODO|XFAIL|TIMEOUT|ERROR)(?: (.*))?)?$")
 NAMES = ["plain", "conv/tile_3", "conv/tile 4", "conv/deep/a#b", "x/<LAVA_SIGNAL_TESTCASE TEST_CASE_ID=y RESULT=pass>",
@@ -18,7 +19,8 @@ NAMES = ["plain", "conv/tile_3", "conv/tile 4", "conv/deep/a#b", "x/<LAVA_SIGNAL
 
 
 def parse_ktap(lines, depth=0):
-    """Returns [(name, ok, directive, subtests)] of the test at this depth; `lines` is a list that shrinks."""
+    """Returns [(name, ok, directive, subtests)] of the tests at this depth; removes the lines that it has read from
+    the list `lines`."""
     indent = "  " * depth
     assert lines.pop(0) == indent + "KTAP version 1"
     tests, plan, inner = [], None, None
@@ -46,7 +48,7 @@ def parse_ktap(lines, depth=0):
 
 
 def filtered(name, text, *options):
-    """Returns exit code and output of a filter for these lines of JSON."""
+    """Runs a filter with these lines of JSON. Returns its exit code and output."""
     run = subprocess.run([sys.executable, SOURCE / "conf/fleet" / f"{name}.py", *options], input=text.encode(),
                          capture_output=True, check=False)
     assert run.stderr == b"", run.stderr.decode()
@@ -55,7 +57,8 @@ def filtered(name, text, *options):
 
 class Farms(BatchCase):
     def farm(self, name, *arguments, code, **more):
-        """Returns what a filter makes of a run of batch, and expects that it has the exit code of the run."""
+        """Runs batch and a filter for its output. Expects that both have the same exit code; returns the filter's
+        output."""
         text = self.batch(*arguments, "--json", code=code, **more).out
         got, out = filtered(name, text)
         self.assertEqual(got, code)
@@ -107,7 +110,8 @@ class Farms(BatchCase):
         self.assertIn("not ok 1 a # TIMEOUT timeout\n", out)
 
     def signals(self, text):
-        """Returns (set, name, result, units, measurement) of each signal for a case, and the other lines."""
+        """Returns (set, name, result, units, measurement) of each LAVA signal for a case, and the lines that are not
+        signals."""
         cases, current, rest = [], None, []
         for line in text.splitlines():
             match = SIGNAL.search(line)
@@ -168,7 +172,7 @@ class Farms(BatchCase):
         self.assertEqual([(name, ok) for name, ok, _, _ in tests], [("cases", True), ("standard input", False)])
 
     def test_every_byte(self):
-        """What the filters write of each status, of hostile texts, and of cases that did not run."""
+        """Tests what the filters write for each status, for hostile texts, and for cases that did not run."""
         lines = "".join(json.dumps(event) + "\n" for event in EVENTS)
         self.assertEqual(filtered("ktap", lines), (4, KTAP))
         self.assertEqual(filtered("lava", lines), (4, LAVA))
@@ -176,7 +180,7 @@ class Farms(BatchCase):
         self.assertIn("TEST_CASE_ID=flaky RESULT=fail", filtered("lava", lines, "--flaky", "fail")[1])
 
     def test_a_run_without_results(self):
-        """A refused command line has no event."""
+        """If the command line is refused, batch prints no event, and the filter reports that."""
         self.assertEqual(filtered("ktap", ""), (1, "KTAP version 1\n1..0 # SKIP no cases\n"))
         self.assertEqual(filtered("lava", ""), (1, ""))
         self.assertEqual(filtered("lava", '{"exit":2,"error":{}}\n'), (2, ""))

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests `mlictl batch -`: cases run as their lines come."""
+"""Tests `mlictl batch -`, which runs each case as soon as its line arrives on standard input."""
 import json
 import signal
 import time

@@ -51,7 +51,7 @@ class Kept(BatchCase):
                          " 99 in bad.npy; the result is batch-failed/deep/a/given.npy$")
 
     def test_elsewhere(self):
-        """Runs the case with only the kept directory, as on another machine."""
+        """Runs the kept case with nothing but its kept directory, as on another machine."""
         self.write("cases/a.json", [
             mov("../in.npy", {"file": "x.raw"}, perm_dim=PERM),
             mov({"file": "x.raw", "type": "fx8", "shape": list(MOVED_SHAPE)}, "y.npy",
@@ -149,7 +149,7 @@ class Kept(BatchCase):
         self.assertEqual([p for p in left if not p.startswith("cases/") and "/" in p],
                          ["batch-failed/.kept", "batch-failed/a/notes.txt",
                           "batch-failed/mine/job.json", "precious/job.json"])
-        # Without its list of kept cases, batch removes nothing.
+        # If the list of kept cases is missing, batch removes nothing.
         self.add("c", "bad.npy")
         self.events_by_case("cases", code=1)
         os.unlink(self.path("batch-failed/.kept"))
@@ -252,7 +252,7 @@ class Kept(BatchCase):
             self.assertIn("differ", self.run_kept(self.path(path)).err)
 
     def test_unprintable_names(self):
-        """The command that batch prints can be typed, and its files exist."""
+        """The command that batch prints can be typed into a shell, and the files that it names exist."""
         names = [b"a\nb", b"\x1b[31m", b"\x7f", b"uml\xe4ut", "\u0085".encode(), "\u00e4".encode(),
                  b"a\xc2", b"50%"]
         os.mkdir(self.path("cases"))
@@ -318,7 +318,7 @@ class Kept(BatchCase):
         self.write("other/fine.json", self.job("good.npy", "../"))
         self.batch("other", code=0)
         self.assertTrue(self.exists("batch-failed/c1/job.json"))
-        # Another directory has a case with the same PATH and name, and a copy of the kept case.
+        # Another directory has a case with the same PATH and name, and with a copy of the kept case.
         os.makedirs(self.path("elsewhere"))
         for name in ("in.npy", "good.npy", "bad.npy"):
             shutil.copy(self.path(name), self.path("elsewhere"))
@@ -398,7 +398,7 @@ class Kept(BatchCase):
         self.assertFalse(self.exists("batch-failed/b/c"))
 
     def test_a_full_disk_leaves_no_part_of_a_line(self):
-        """A new line of the list must not be appended to a partial line."""
+        """The list of kept cases may end with a partial line, to which a new line must not be appended."""
         self.failing("a", "b")
         self.batch("cases", "--fail-fast", "-j1", code=1, preexec_fn=lambda:
                    resource.setrlimit(resource.RLIMIT_FSIZE, (16, 16)))
@@ -420,7 +420,7 @@ class Kept(BatchCase):
         self.assertIn("differ", self.run_kept(f"{kept}/job.json").err)
 
     def run_printed_command(self, case):
-        """Runs the command that batch has printed in a shell."""
+        """Runs, in a shell, the command that batch has printed."""
         environment = self.environment()
         environment["PATH"] = f"{pathlib.Path(MLICTL).resolve().parent}:{environment['PATH']}"
         return subprocess.run(["sh", "-c", case["again"]], cwd=self.dir, env=environment,
@@ -485,7 +485,8 @@ class Golden(BatchCase):
             self.assertEqual(cases["a"]["status"], "error")
 
     def test_paths_are_relative_to_the_working_directory(self):
-        """A path through a link keeps its form, because ".." behind the link leads elsewhere."""
+        """A path through a link stays as it is, because ".." behind the link leads to another directory than without
+        the link."""
         os.makedirs(self.path("real/deep"))
         os.symlink("real/deep", self.path("link"))
         for name in ("in.npy", "bad.npy"):
@@ -501,7 +502,7 @@ class Golden(BatchCase):
         self.assertIn("expected 99 in bad.npy", result.err)
 
     def test_one_file_of_several_cases(self):
-        """The case that ends first writes the file."""
+        """If several cases write the same file, the case that ends first writes it."""
         for i in range(8):
             self.add(f"c{i}", "fresh.npy")
         for _ in range(20):

@@ -28,7 +28,7 @@ class Merge(Case):
         return self.ctl("batch", "merge", *arguments, code=code)
 
     def assert_complaints(self, files, *complaints, code=1, report=None):
-        """Expects each complaint on stderr (with --json: as an event), and either the report or no report."""
+        """Expects each complaint on stderr (with --json: as an event), and either a report or none."""
         result = self.merge(*files, code=code)
         self.assertEqual(result.err, "".join(f"mlictl: {c}\n" for c in complaints))
         self.assertEqual(result.out, report or "")
@@ -149,7 +149,7 @@ class Merge(Case):
                          report="22 cases: 22 passed; 2 not run; 2.00 s, 11 cases/s\n")
 
     def test_a_truncated_line(self):
-        """The last line is incomplete, as in the state file of a shard that is still running."""
+        """The state file ends with an incomplete line, as that of a shard that still runs."""
         self.write_shards(2)
         text = text_of(self.batch.state(2, 2)[:-1])
         self.write("2.jsonl", text[:-10])
@@ -179,7 +179,7 @@ class Merge(Case):
                          "all.jsonl: it is shard 1/1, but 1.jsonl is shard 1/2")
 
     def test_cases_of_earlier_runs(self):
-        """Cases that were removed since then are not required; cases that were added are required."""
+        """merge does not require cases that were removed after the run, but requires cases that were added."""
         old = Batch([case("old", "failed"), *self.batch.cases[:-1]])
         lines = old.state()
         self.write("a.jsonl", text_of(lines + [self.batch.begin(resumed=23)] +
@@ -238,7 +238,7 @@ class Merge(Case):
                                      "--quiet and --help\n")
 
     def test_random_damage(self):
-        """merge exits with a documented code for any content of the file."""
+        """merge exits with a documented code, whatever the file contains."""
         rng = random.Random(SEED)
         text = bytearray(text_of(self.batch.state()).encode())
         for _ in range(60):
@@ -252,7 +252,7 @@ class Merge(Case):
 
 
 class Shards(Case):
-    """Runs real shards: together they must report the same as one run."""
+    """Runs real shards: merge must report the same as one run of all cases."""
 
     def setUp(self):
         super().setUp()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests the progress line of a batch on a terminal, and its absence elsewhere."""
+"""Tests the progress line of a batch: it appears on a terminal, and nowhere else."""
 import os
 import re
 import subprocess
@@ -8,7 +8,7 @@ from harness import Case, main, mov, wait_for
 from screen import Screen, picture
 
 COUNT = 80
-# Each case takes about 25 ms: a line needs a second to know its rate.
+# Each case takes about 25 ms; the progress line needs a second to know the rate.
 SLOW = ("-j", "1", "--keep", "none", "-e", "fault:threads,delay_us=50000,tiny=0")
 DRAWN = re.compile("\r([^\r\n\033]+)\033\\[K")
 
@@ -50,7 +50,7 @@ class Progress(Case):
             ended = int(line.split("/")[0])
             self.assertEqual(int(re.search(r"(\d+) %", line)[1]), ended * 100 // COUNT)
             self.assertEqual("1 failed" in line, ended > 1)
-        # No remaining time is shown before it is known; a time that is shown is about right.
+        # The line shows no remaining time until it can estimate one; a time that it shows is about right.
         self.assertNotIn("left", drawn[0])
         foretold = [line for line in drawn if "left" in line]
         self.assertTrue(foretold)
@@ -72,7 +72,7 @@ class Progress(Case):
         shown, _ = screen.end()
         self.assertLessEqual(max(map(len, DRAWN.findall(shown[:before]))), 99)
         self.assertGreater(max(map(len, DRAWN.findall(shown[:before]))), 30)
-        # One more wide line may have been written before the change.
+        # One more line of the old width may have been written before the terminal was resized.
         self.assertLess(max(map(len, DRAWN.findall(shown[before:])[2:])), 30)
         self.left(shown)
 

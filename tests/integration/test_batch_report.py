@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads the reports of a batch with the parsers of their users: XML, TAP::Parser, YAML, JSON."""
+"""Reads the reports of a batch with parsers that users of the reports have: XML, TAP::Parser, YAML, JSON."""
 import collections
 import functools
 import json
@@ -26,7 +26,7 @@ SCHEMA = pathlib.Path(__file__).with_name("junit.xsd")
 SEED = int(os.environ.get("MLI_TEST_SEED", time.time_ns() % 2**32))
 COUNT = 10000
 
-# Prints what TAP::Parser makes of a file: "ok NUMBER DESCRIPTION" for each test, and its errors.
+# Prints what TAP::Parser reads from a file: "ok NUMBER DESCRIPTION" for each test, and the errors of the file.
 PERL = r"""
 use TAP::Parser;
 my $parser = TAP::Parser->new({source => $ARGV[0]});
@@ -65,8 +65,8 @@ def as_xml(text):
 
 
 def sentence(line):
-    """Returns file, place and message of a result. The place is the pointer in the form a.b[0],
-    without the part with which the message begins."""
+    """Returns a text with the file, the place and the message of a result. The place is the result's pointer in the
+    form a.b[0], without the part with which the message begins."""
     place, message = "", line["message"]
     for token in line["pointer"].split("/")[1:]:
         place += f"[{token}]" if re.fullmatch("[0-9]+", token) else f".{token}" if place else token
@@ -172,7 +172,7 @@ class Junit(Merged):
                          sorted(name if "/" in name else f"(root)/{name}" for name in names))
 
     def test_the_schema_refuses_wrong_reports(self):
-        """A schema that accepts everything would prove nothing."""
+        """Tests that the schema refuses wrong reports: a schema that accepted everything would prove nothing."""
         self.write("few.jsonl", text_of(random_batch(SEED, 200).state()))
         self.ctl("batch", "merge", "few.jsonl", "--junit", "report.xml", code=1)
         self.lint(self.path("report.xml"))
@@ -232,7 +232,7 @@ class Tap(Merged):
 
 class Events(Merged):
     def test_lines(self):
-        # U+2028 ends no line here.
+        # In this file U+2028 does not end a line.
         events = [json.loads(line) for line in self.merge("--json").out.split("\n")[:-1]]
         self.assertEqual(events[0], self.batch.begin())
         for printed, line in zip(events[1:-1], self.in_order):
@@ -262,7 +262,7 @@ class Lines(Merged):
 
 
 class Interrupted(Case):
-    """Interrupts a real run with ^C: the report is complete XML, TAP or JSON and names the missing cases."""
+    """Interrupts a run with ^C: the report is complete XML, TAP or JSON, and names the cases that did not run."""
 
     COUNT = 60
 

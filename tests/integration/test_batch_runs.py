@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests mlictl batch: attempts, interruptions, state files, daemons that stop, the rate."""
+"""Tests mlictl batch: attempts, interruptions, state files, daemons that stop, and the rate of cases."""
 import fcntl
 import json
 import os
@@ -23,7 +23,7 @@ ENGINE_CHANGED = "the engine, its channels, the target profile, $MLI_CPU_MASK, $
 
 
 class Attempts(BatchCase):
-    """The fault engine counts work items: with one worker, each job is one work item."""
+    """The fault engine counts work items. With one worker, each job is one work item."""
 
     def engine(self, faults):
         return ("-j1", "-c1", "-e", f"fault:threads,tiny=0,{faults}")
@@ -216,7 +216,7 @@ class Resumed(BatchCase):
                              (resumed, {"passed": 11, "error": 1}))
 
     def reruns(self, *options, code=None):
-        """Returns the cases of a state file that run again, and the reasons."""
+        """Returns the cases of a state file that must run again, and the reasons."""
         begin, cases, _ = self.events_by_case("cases", "--resume", "s.jsonl", *options, code=code)
         found = {name: case["rerun"] for name, case in cases.items() if "rerun" in case}
         self.assertEqual(begin["resumed"], 12 - len(found))
@@ -234,7 +234,7 @@ class Resumed(BatchCase):
                                           dst={"file": "../big.npy", "update": True}))
         self.events_by_case("cases", "--resume", "s.jsonl", code=1)
         self.assertEqual(self.reruns(code=1), {})
-        # The new file has the same size and the same times, as a copy can have.
+        # The new file has the same size and the same times as the old one, as a copy may have.
         times = os.stat(self.path("same.npy"))
         self.write("same.npy", npy("|i1", (2, 3, 4), bytes(24)))
         os.utime(self.path("same.npy"), ns=(times.st_atime_ns, times.st_mtime_ns))
@@ -251,7 +251,7 @@ class Resumed(BatchCase):
         self.assertEqual(self.reruns(code=1), {})
 
     def test_a_copy_on_another_machine(self):
-        """State file and cases are copied to other inodes with other times."""
+        """State file and cases are copied: the copies have other inodes and other times."""
         self.events_by_case("cases", "--resume", "s.jsonl", code=1)
         for entry in list(self.dir.iterdir()):
             entry.rename(self.root / entry.name)
@@ -263,7 +263,7 @@ class Resumed(BatchCase):
         self.assertEqual(self.reruns(code=1), {})
 
     def test_missing_kept_files(self):
-        """A report names no file that does not exist."""
+        """A report names no file that does not exist any more."""
         _, cases, _ = self.events_by_case("cases", "--resume", "s.jsonl", code=1)
         failed = {name for name, case in cases.items() if "kept" in case}
         self.assertGreater(len(failed), 0)
@@ -288,7 +288,7 @@ class Resumed(BatchCase):
         _, cases, _ = self.events_by_case(*words, code=1)
         self.assertEqual(cases["c00"]["rerun"], "--update-golden must write its result again")
         self.assertTrue(self.exists("bad.npy.new"))
-        # Without the option, the case has failed.
+        # Without the option, the case counts as failed.
         os.unlink(self.path("bad.npy.new"))
         _, cases, _ = self.events_by_case("cases", "--resume", "s.jsonl", code=1)
         self.assertEqual(cases["c00"]["status"], "failed")
@@ -300,7 +300,7 @@ class Resumed(BatchCase):
                          self.all_cases(ENGINE_CHANGED))
 
     def test_a_state_without_its_format(self):
-        """A fingerprint without the other members of the format is not accepted."""
+        """A fingerprint that lacks the other members of the format is not accepted."""
         self.events_by_case("cases", "--resume", "s.jsonl", code=1)
         text = self.read("s.jsonl").decode()
         self.write("s.jsonl", text.replace('"format":2', '"format":1'))
@@ -396,7 +396,7 @@ class Resumed(BatchCase):
         self.assertEqual(self.reruns(code=1), {})
 
     def test_only_inputs_are_fingerprinted(self):
-        """Outputs are not inputs of a case, and neither are sources that an earlier job wrote."""
+        """Files that a case writes do not count as its inputs, nor do sources that an earlier job has written."""
         self.write("cases/c00.json", [self.job(None, "../"),
                                       dict(self.job(None), src={"file": "out.npy"}, dst={"file": "b"})])
         self.events_by_case("cases", "--resume", "s.jsonl", code=1)
@@ -419,7 +419,7 @@ class Resumed(BatchCase):
                                           code=2).err)
 
     def test_added_and_removed_cases(self):
-        """The record of a case stays valid while its name and its text stay."""
+        """The record of a case stays valid as long as the case's name and text do not change."""
         self.events_by_case("cases", "--resume", "s.jsonl", code=1)
         self.add("d", "good.npy")
         self.add("c03", "good.npy", priority=1)
@@ -439,7 +439,7 @@ class Resumed(BatchCase):
                          "12 cases: 12 passed")
 
     def test_merge_reports_cases_to_run_again(self):
-        """A case that changed, or that must run again, counts as not reached."""
+        """If the batch is interrupted, a case that changed or must run again counts as not run."""
         self.events_by_case("cases", "--resume", "s.jsonl", code=1)
         self.add("c05", "good.npy", priority=1)
         self.add("c04", "bad.npy", priority=1)
@@ -475,7 +475,7 @@ class Resumed(BatchCase):
     def test_a_full_disk(self):
         if not os.path.exists("/dev/full"):
             self.skipTest("there is no /dev/full")
-        # With 100 attempts for each case, some cases are left when writing a line fails.
+        # Each case has 100 attempts, so some cases have not run when writing a line fails.
         result = self.ctl("batch", "cases", "-j1", "--repeat", "100", "--json", "--resume",
                           "s.jsonl", preexec_fn=lambda: resource.setrlimit(
                               resource.RLIMIT_FSIZE, (1200, 1200)))
@@ -494,8 +494,8 @@ class Resumed(BatchCase):
 
 
 class Interrupted(BatchCase):
-    """Interrupts a batch at random places until it ends: the results are those of an undisturbed
-    run."""
+    """Interrupts a batch at random places and resumes it until it ends: the results are those of a run without
+    interruptions."""
 
     DELAY = ("-e", "fault:threads,tiny=0,delay_us=3000", "-c2")
 
@@ -508,11 +508,11 @@ class Interrupted(BatchCase):
         self.generator = random.Random(SEED)
 
     def size_of_state(self):
-        """Returns the number of lines of the state."""
+        """Returns the number of lines of the state file."""
         return self.read("s.jsonl").count(b"\n") if self.exists("s.jsonl") else 0
 
     def cut(self, number, codes, most=200):
-        """Interrupts a batch after a random number of cases, again and again, until all have ended."""
+        """Interrupts a batch after a random number of cases and resumes it, until all cases have ended."""
         runs = 0
         while True:
             before, ends = self.size_of_state(), self.generator.randrange(self.cases // 5)
@@ -527,7 +527,7 @@ class Interrupted(BatchCase):
             left = len(self.records("s.jsonl")) if self.exists("s.jsonl") else 0
             if left == self.cases or runs == most:
                 break
-        # On a slow machine some cases are left; their member "again" then also names the engine.
+        # On a slow machine some cases do not run; their member "again" then also names the engine.
         begin, cases, end = self.events_by_case("cases", *self.DELAY, "--resume", "s.jsonl", code=1)
         self.assertEqual(self.records("s.jsonl"), self.records("whole.jsonl"), f"seed {SEED}")
         self.assertEqual((len(cases), end["not_run"]), (self.cases, 0))

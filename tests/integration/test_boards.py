@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""mlictl explain --profile: places, descriptors, costs and remarks of a move on a board."""
+"""Tests mlictl explain --profile: the addresses, descriptors, costs and remarks of a move on a board."""
 import itertools
 import json
 import os
@@ -96,7 +96,7 @@ class Boards(Case):
         self.assertNotIn("even-address", [remark["rule"] for remark in turned["remarks"]])
 
     def test_operands_in_one_bank(self):
-        """An offset of one bank between the operands of a permute removes the remark about one bank."""
+        """If the operands of a permute are one bank apart, the remark that both are in one bank disappears."""
         def rules(offset):
             self.write("buffers.json", json.dumps({
                 "buffers": [{"name": "a", "bytes": 960, "memory": "vccm"},
@@ -124,7 +124,7 @@ class Boards(Case):
         self.assertNotIn("vpx5", self.ctl("explain", "--no-memcpy", "job.json", code=0).out)
 
     def test_timeline(self):
-        """Two jobs at the same time on two channels, and one after the first."""
+        """Two jobs run at the same time on two channels, and a third job after the first."""
         jobs = [{"op": "mov", "name": name, "src": {"file": "in.npy"}, "dst": {"file": f"{name}.npy"}}
                 for name in "abc"]
         jobs[2]["after"] = ["a"]
@@ -147,7 +147,7 @@ class Boards(Case):
                                "jobs.json", code=0).out)
 
     def test_one_job_on_two_channels(self):
-        """The trace has the job on each of its channels, and the next job after both."""
+        """The trace shows the job on each of its channels, and the next job after all parts of the job."""
         jobs = [{"op": "mov", "name": "wide", "channels": 2, "src": {"file": "in.npy"},
                  "dst": {"file": "wide.npy"}},
                 {"op": "mov", "name": "next", "src": {"file": "in.npy"}, "dst": {"file": "next.npy"}}]
@@ -174,7 +174,7 @@ class Boards(Case):
         self.assertAlmostEqual(after["ts"], parts[0]["dur"], delta=0.002)
 
     def test_parallel_jobs_share_the_bus(self):
-        """Two jobs on two channels take no less than the data of both on the bus."""
+        """Two jobs on two channels together take at least the time of the data of both on the bus."""
         self.write("long.bin", bytes(1 << 17))
         jobs = [{"op": "mov", "name": name, "dst": {"file": f"{name}.npy"},
                  "src": {"file": "long.bin", "type": "sa8", "shape": [1 << 16], "offset": at}}
@@ -190,7 +190,7 @@ class Boards(Case):
             self.assertLess(total["ns"], total["sum_ns"])
 
     def test_a_permute_in_vector_memory_is_a_kernel(self):
-        """The core gathers the elements: no descriptors, and no rows of one byte on the bus."""
+        """The core gathers the elements, so there are no descriptors, and the bus transfers no rows of one byte."""
         self.write("in.bin", bytes(32 * 32 * 96))
         job = {"op": "permute", "src": {"file": "in.bin", "type": "sa8", "shape": [32, 32, 96], "memory": "vccm"},
                "cfg": {"perm_dim": [2, 0, 1]}, "dst": {"file": "out.npy", "memory": "vccm"}}
@@ -206,7 +206,7 @@ class Boards(Case):
         self.assertEqual((board["kernel"], board["descriptors"]), (False, 96))
 
     def test_jobs_that_do_not_fit_together(self):
-        """Two jobs at the same time on the channels need more than the memory has."""
+        """Two jobs that run at the same time need more memory than there is."""
         self.write("big.bin", bytes(160 * 1024))
         jobs = [{"op": "mov", "name": name, "dst": {"file": f"{name}.npy", "memory": "ocm"},
                  "src": {"file": "big.bin", "type": "sa8", "shape": [160 * 1024]}} for name in "ab"]
@@ -235,7 +235,8 @@ class Boards(Case):
         self.assertIn(": > 18446744073709 cycles", self.ctl(*arguments, code=0).out)
 
     def test_each_channel_has_its_descriptors(self):
-        """The descriptors of the channels are apart, and each refers to the next one of its channel."""
+        """The descriptors of different channels do not overlap, and each refers to the next descriptor of its own
+        channel."""
         self.write("rows.bin", bytes(range(256)) * 64)
         self.write("job.json", json.dumps({"op": "mov", "dst": {"file": "out.npy"}, "channels": 4,
                                            "cfg": {"padding_post": [0, 0, 1]},
@@ -281,7 +282,7 @@ class Boards(Case):
         return "tiles.json"
 
     def test_totals_of_files(self):
-        """Several files: totals of each file, and of all files one after the other."""
+        """For several files, explain prints the totals of each file, and of all files one after the other."""
         first, second = self.tiles(2), self.job()
         lines = self.ctl("explain", "--json", "--no-memcpy", "--profile", "vpx5-nsim", first, second,
                          code=0).out.splitlines()
@@ -321,7 +322,7 @@ class Boards(Case):
                       self.ctl("explain", "--timeline", "t.svg", "tiles.json", code=2).err)
 
     def test_moves_by_the_core_have_a_lane(self):
-        """The core moves runs of 2 bytes, which the controller cannot move, while a channel works."""
+        """The core moves runs of 2 bytes, which the controller cannot move, while a channel moves the rest."""
         self.write_npy("bytes.npy", "|i1", (64, 3))
         self.write("core.json", {"defaults": {"op": "mov"}, "jobs": [
             {"name": "whole", "src": {"file": "bytes.npy"}, "dst": {"file": "a.npy"}},
@@ -340,7 +341,7 @@ class Boards(Case):
         self.assertIn(">core.json: 2 jobs on xdna-aie2</text>", drawing)
 
     def test_measured(self):
-        """A recording stands beside the model, in the drawing, the trace, the text and JSON."""
+        """The drawing, the trace, the text and the JSON show a recorded run beside the predicted one."""
         def transfer(name, ts, dur, tid=0):
             return (f'{{"ph":"X","cat":"transfer","pid":1,"tid":{tid},"name":"{name}","ts":{ts},"dur":{dur},'
                     '"args":{"job":1,"bytes_done":960}}')
@@ -411,7 +412,7 @@ class Boards(Case):
                       self.ctl(*options, "/dev/stdout", "job.json", code=2).err)
 
     def test_standard_output(self):
-        """With -, the trace or the drawing is the only output."""
+        """If the trace or the drawing goes to "-", nothing else is printed."""
         options = ("explain", "--no-memcpy", "--profile", "vpx5-nsim", self.job())
         events = json.loads(self.ctl(*options, "--trace", "-", code=0).out)
         self.assertEqual(events[0]["args"]["name"], "model of vpx5-nsim")
@@ -426,7 +427,7 @@ class Boards(Case):
             self.assertIn(second, error)
 
     def test_rules(self):
-        """A permute outside the vector memory is explained, and then refused."""
+        """A permute outside of the vector memory is explained, but it is also refused."""
         move = {"op": "permute", "cfg": {"perm_dim": [2, 0, 1]}}
         lines = self.ctl("explain", "--json", "--profile", "vpx5-nsim", self.job(**move),
                          code=2).out.splitlines()

@@ -17,7 +17,7 @@ from harness import Case, main, mov, npy
 
 FAR_MLICTL, FAR_MLID = os.environ.get("MLI_FAR_MLICTL"), os.environ.get("MLI_FAR_MLID")
 
-# dtype -> code of struct, values that no byte order reads alike
+# For each dtype: its code in the module struct, and values that differ if their bytes are swapped.
 VALUES = {"i2": ("h", [1, -2, 300, -4000, 5, 6]), "u2": ("H", [1, 2, 300, 65000, 5, 6]),
           "f2": ("e", [0.5, -1.0, 2.0, 1e-3, 5.0, 6.0]),
           "i4": ("i", [1, -2, 300, -70000, 5, 6]), "u4": ("I", [1, 2, 300, 1 << 31, 5, 6]),
@@ -174,7 +174,7 @@ class Tunnel(Case):
                     MLID_SOCKET=self._daemon.socket if self._daemon else "")
 
     def agree(self, jobs):
-        """Runs the jobs here, and through the tunnel, and compares all files."""
+        """Runs the jobs on this machine and through the tunnel, and compares all files."""
         before = self.listing()
         self.write("job.json", jobs)
         self.ctl("run", "job.json", code=0)
@@ -215,7 +215,7 @@ class Tunnel(Case):
         self.agree([mov(src="x.npy", perm_dim=[1, 0])])
 
 
-# From a little-endian host.
+# Files from a little-endian host.
 GENERATED = "a59edb15868e7423a9a79e90836884002018e6c0accd115983e2452505be334f"
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""mlictl explain --c: the C functions of random jobs are compiled, and write what the jobs write."""
+"""Tests mlictl explain --c: compiles the C functions of random jobs, which must write what the jobs write."""
 import json
 import os
 import pathlib
@@ -12,7 +12,8 @@ from harness import SOURCE, Case, main, npy, ramp
 
 BUILD = pathlib.Path(os.environ["MLI_BUILD"]) if "MLI_BUILD" in os.environ else None
 COMPILER = shutil.which("cc") or shutil.which("gcc")
-# A program without sanitizers cannot load a library with them; MLI_PLAIN_FS is set in other builds only.
+# A program without sanitizers cannot load a library that has them; MLI_PLAIN_FS is set only in builds without
+# sanitizers.
 LIBRARY = BUILD / "libmli/libmli.so" if BUILD and "MLI_PLAIN_FS" in os.environ else None
 TYPES = {"fx8": "|i1", "sa8": "|i1", "fx16": "<i2", "sa32": "<i4", "fp16": "<f2", "fp32": "<f4"}
 BYTES = {"|i1": 1, "<i2": 2, "<i4": 4, "<f2": 2, "<f4": 4}
@@ -131,7 +132,7 @@ class Functions(Case):
             raise AssertionError(f"seed {seed}: {error}") from error
 
     def test_all_jobs_of_a_file(self):
-        """move_all() runs the jobs in the order of "after", through buffers."""
+        """move_all() runs the jobs in the order that "after" requires, and passes bytes through buffers."""
         self.write("a.npy", npy("|i1", (6, 5, 4), ramp(120)))
         tile = {"type": "sa8", "shape": [3, 5, 4]}
         jobs = []
@@ -156,7 +157,7 @@ class Functions(Case):
                              "    failed |= move_all(files) != MLI_STATUS_OK;\n" + calls +
                              "    (void)check;\n    return failed;\n}\n")
         self.compile_and_run(text + program)
-        # On a board, buffers have addresses; a file with a single job has no move_all().
+        # On a board, buffers have addresses. A file with a single job gets no function move_all().
         for line in json.loads((self.dir / "jobs.json").read_text())["buffers"]:
             self.assertIn(line["name"], text)
         placed = json.loads((self.dir / "jobs.json").read_text())
@@ -189,7 +190,7 @@ class Functions(Case):
         for more, message in ((("--run",), "--run"), (("--json",), "--json")):
             self.assertIn(message, self.ctl(*words, "--c", *more, code=2).err)
         self.assertIn("a2.npy does not exist", self.ctl("make", "mov", "a2.npy", "b.npy", "--c", code=2).err)
-        # Files that another run will write may be missing.
+        # explain accepts that files are missing which another run will write.
         self.ctl(*words, "--c", "--expect", "none.npy", code=0)
 
     def test_names_and_comments(self):

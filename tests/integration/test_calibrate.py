@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""mlictl calibrate: measures an engine, writes a valid profile, and explain predicts with it."""
+"""Tests mlictl calibrate: it measures an engine and writes a valid profile, with which explain predicts times."""
 import json
 import re
 import signal
@@ -64,7 +64,7 @@ class Calibrate(Case):
         # A check that runs to its time limit takes as long as the measurement: minutes with sanitizers.
         result = self.calibrate("-e", "mock", "-o", "mock.json", "--check", "1000000" if PERCENT == 100 else "50")
         self.assertRegex(result.out, r"^seed 7\nmock: \d+ moves in ")
-        # The check ends in time, long before a million moves.
+        # The check ends at its time limit, long before its million moves.
         self.assertLess(int(re.search(r"\n  all +(\d+) ", result.out)[1]), 1000000)
         self.assertRegex(result.out, r"\n +figure +cycles +standard error\n +start +\d")
         profile = json.loads((self.dir / "mock.json").read_text())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests every command and every option, and that --json has the same facts as the text."""
+"""Tests every command and every option, and that the output of --json has the same facts as the text."""
 import os
 import struct
 import subprocess

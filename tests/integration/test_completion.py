@@ -12,7 +12,7 @@ import unittest
 from completions import Completions
 from harness import MLICTL, Case, main, wait_for
 
-# Splits a line as readline does: at white space; "=" and ":" are separate words.
+# Splits a line into words as readline does: at blanks; "=" and ":" are words of their own.
 WORD = re.compile(r"[=:]+|[^\s=:]+")
 
 
@@ -132,7 +132,7 @@ class Completion(Completions, Case):
         self.assertEqual((done.returncode, done.stdout), (0, ""))
 
     def test_the_tab_key(self):
-        """Tests readline, `complete`, the function, and the resulting line."""
+        """Tests the whole way: readline, `complete`, the function, and the resulting line."""
         rc = self.root / "rc"
         rc.write_text(f'PS1="> "; PATH="{pathlib.Path(MLICTL).parent}:$PATH"\n'
                       'bind "set bell-style none"; bind "set enable-bracketed-paste off"\n'

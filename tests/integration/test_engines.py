@@ -65,7 +65,7 @@ class Engines(Case):
         self.assertIn("shutting down", self.finish(process, code=3).err)
 
     def test_corrupted_bytes(self):
-        """The comparison with a golden file must find flipped bits."""
+        """A job with flipped bits fails only because its golden file differs."""
         self.serve("--engine", "fault:threads,corrupt=1")
         self.write("golden.json", dict(mov(), expect={"file": "in.npy"}))
         self.submit("golden.json", code=1)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs the examples: they do what their READMEs describe, and run and submit write the same bytes."""
+"""Runs the examples: they do what their READMEs describe, and `run` and `submit` write the same bytes."""
 import json
 import re
 import subprocess
@@ -10,7 +10,7 @@ from harness import MLICTL, SOURCE, Case, main, needs_numpy, numpy
 EXAMPLES = SOURCE / "examples"
 FOLDERS = sorted(path.parent.name for path in EXAMPLES.glob("*/README.md"))
 JOBS = sorted(path.relative_to(EXAMPLES).as_posix() for path in EXAMPLES.glob("*/*.json"))
-# Of the negative examples, only this example can be run.
+# The only one of the negative examples that can be run.
 RUNNING = [job for job in JOBS if not job.startswith("negative/") or "just_fits" in job]
 
 
@@ -65,7 +65,7 @@ class Examples(Case):
 
 
 class Pictures(Case):
-    """The pictures in the READMEs equal those that explain draws."""
+    """The pictures in the READMEs are equal to those that explain draws."""
 
     def test_pictures(self):
         subprocess.run([EXAMPLES / "make_inputs.sh", MLICTL, self.dir], check=True)

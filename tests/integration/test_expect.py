@@ -23,7 +23,7 @@ class ExpectCase(Case):
         return ["run"], ["submit", "-s", self.daemon.socket]
 
     def each(self, job, code, commands=None):
-        """Returns the JSON object of each command for a job, and the whole result."""
+        """Returns the JSON object that each command prints for a job, and the finished commands."""
         self.write("job.json", job)
         for command in commands or self.commands():
             with self.subTest(command=command[0]):
@@ -60,7 +60,7 @@ class Digests(ExpectCase):
             pass
 
     def test_of_an_updated_file(self):
-        """The digest covers the whole file, old contents included; also in Fortran order."""
+        """The digest covers the whole file, even its old contents and a file in Fortran order."""
         for fortran in (False, True):
             before = bytes(100 + i for i in range(24))
             self.write_npy("out.npy", fortran=fortran, data=before)
@@ -90,7 +90,7 @@ class Digests(ExpectCase):
 
 
 class RawGoldens(ExpectCase):
-    """All bytes of a raw output are compared, also the bytes between elements."""
+    """A comparison covers all bytes of a raw output, even the bytes between elements."""
 
     def setUp(self):
         super().setUp()
@@ -143,8 +143,7 @@ class RawGoldens(ExpectCase):
             pass
 
     def test_a_written_golden_is_as_expected(self):
-        """run accepts the file that --update-golden writes; batch refuses a file with other gaps,
-        too."""
+        """run accepts the file that --update-golden writes; so does batch, but it refuses a file with other gaps."""
         for golden in ("golden.bin", "golden.npy"):
             job = dict(self.job, expect={"file": golden})
             self.write("job.json", job)
@@ -268,7 +267,7 @@ class ExpectedErrors(ExpectCase):
 
 
 class Validated(ExpectCase):
-    """validate judges as run does if it can see the result, and gives no verdict otherwise."""
+    """validate judges as run does if it can compute the result, and gives no verdict otherwise."""
 
     def check(self, job, code):
         return list(self.each(job, code, [["validate"]]))[0]
@@ -325,8 +324,8 @@ class AsNumpySaves(Case):
                 self.check(numpy.zeros(shape, "uint8"))
 
     def test_the_largest_extents(self):
-        """The tensor is too large for a file, but not for a header: test_npy.c expects the header
-        that NumPy writes."""
+        """The tensor is too large for a file, but not for a header: test_npy.c has the header that NumPy writes for
+        it."""
         extent = (1 << 32) - 1
         for shape in ((extent,), (1, extent), (extent, 1, 1), (extent,) * 4):
             buffer = io.BytesIO()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""mlictl explain: compares its output with numpy, and with the result of the job.
+"""Tests mlictl explain: compares its output with NumPy, and with the result of the job.
 
     MLI_UPDATE_GOLDEN=1 meson test -C build mlictl_explain    # rewrites explain/*.txt
 """
@@ -22,7 +22,7 @@ STEPS = ("padded", "window", "sampled", "permuted", "placed")
 
 
 def coordinates_of(shape, strides):
-    """Returns the position of every element, in elements from the first element."""
+    """Returns the position of each element, counted in elements from the first element."""
     where = numpy.zeros(shape, numpy.int64)
     for d, stride in enumerate(strides):
         index = [None] * len(shape)
@@ -32,7 +32,7 @@ def coordinates_of(shape, strides):
 
 
 def rows(descriptor):
-    """Returns (source, destination) of every run of a descriptor of the plan, in bytes."""
+    """Returns the byte positions (source, destination) of each run of a descriptor of the plan."""
     found = [(descriptor.get("src", 0), descriptor["dst"])]
     for loop in descriptor["loops"]:
         found = [(src + i * loop.get("src_step", 0), dst + i * loop["dst_step"])
@@ -41,8 +41,8 @@ def rows(descriptor):
 
 
 def execute(plan, source, size):
-    """Executes the plan on `size` zeros. Returns the bytes, and how often the plan has written each
-    byte."""
+    """Executes the plan on a destination of `size` zeros. Returns the destination's bytes, and how often the plan has
+    written each byte."""
     out, times = bytearray(size), [0] * size
     for descriptor in plan["descriptors"]:
         run, written = descriptor["run"], 0
@@ -68,7 +68,7 @@ class Explain(NumpyCase):
 
 @needs_numpy
 class Claims(Explain):
-    """Checks every number of --json."""
+    """Checks every number in the output of --json."""
 
     def check_steps(self, fact, array, cfg):
         rank = array.ndim
@@ -115,7 +115,7 @@ class Claims(Explain):
                                  (inside[0], inside[-1] + 1, samples[inside[0]]))
 
     def check_touched(self, side, where, shape, strides, elem):
-        """Checks the elements at the positions `where`; negative positions are padding."""
+        """Checks the elements that explain shows at the positions `where`; negative positions are padding."""
         touched = where[where >= 0]
         self.assertEqual(side["touched"], touched.size * elem)
         if touched.size == 0:
@@ -157,7 +157,7 @@ class Claims(Explain):
 
     @staticmethod
     def stored(array):
-        """Returns the bytes of an array in the order of the file."""
+        """Returns the bytes of an array in the order in which a .npy file has them."""
         return array.tobytes(order="F" if array.flags.f_contiguous and not array.flags.c_contiguous
                              else "C")
 
@@ -251,7 +251,7 @@ class Command(Explain):
         self.write_npy("in.npy", "<i2", (40, 50, 60))
 
     def chain(self):
-        """Writes three jobs; each reads the output of the job before it."""
+        """Writes a file with three jobs, each of which reads the output of the job before it."""
         return self.write("job.json", [
             mov(dst="a.npy", name="first", perm_dim=[2, 0, 1]),
             mov(src="a.npy", dst="b.npy", name="7", after=["first"], size=[0, 3, 0]),
@@ -394,7 +394,7 @@ class Command(Explain):
                       self.explain("job.json", "--color", "red", code=2).err)
 
     def drawn(self, *arguments, **more):
-        """Returns the drawings that a command writes, after checking that they are XML."""
+        """Checks that the drawings of a command are XML, and returns them."""
         before = self.listing()
         self.explain("-q", *arguments, **more)
         files = {name: content for name, content in self.listing().items() if name not in before}
@@ -499,7 +499,7 @@ class Command(Explain):
 
 
 class Examples(Explain):
-    """Compares golden texts of the examples, with plain C kernels, which every machine has."""
+    """Compares the examples' expected texts. The kernels are plain C, which every machine has."""
 
     def setUp(self):
         super().setUp()

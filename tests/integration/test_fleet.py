@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs the commands of docs/fleet.md: every shard, and the merged report."""
+"""Runs the commands of docs/fleet.md: each shard, and the merged report."""
 import collections
 import glob
 import os
@@ -69,7 +69,7 @@ class Fleet(Case):
         self.assertEqual(found, self.expected)
 
     def check_states(self, pattern, count):
-        """Expects each case in one state file, which is that of its shard."""
+        """Expects that each case is in exactly one state file, that of its shard."""
         files = glob.glob(self.path(pattern))
         self.assertEqual(len(files), count)
         seen = collections.Counter()
@@ -200,7 +200,7 @@ class Slurm(Fleet):
         self.sbatch(f"--dependency=afterany:{number}", FLEET / "slurm-report.sh", "the states",
                     code=1)
         self.check_report("the states/report.xml")
-        # Runs the array again after a task was killed.
+        # Runs the array job again after a task was killed.
         lines = self.read("the states/30.jsonl").decode().splitlines(keepends=True)
         left = "".join(lines[:-2])
         self.write("the states/30.jsonl", left)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs the files of conf/fleet for test farms and queues, as far as the farms can be had on one machine."""
+"""Runs the files that conf/fleet has for test farms and queues, as far as the farms can run on one machine."""
 import importlib.util
 import os
 import re
@@ -76,7 +76,7 @@ class Lava(FleetCase):
 
 @needs_yaml
 class Twister(FleetCase):
-    """Twister's console harness looks for its patterns in the lines of the console, one after the other."""
+    """Twister's console harness searches the lines of the console for its patterns, one after the other."""
 
     def passes(self, lines):
         config = self.load("twister.yaml")["tests"]["mlictl.batch"]
@@ -164,7 +164,7 @@ class Slurm(FleetCase):
 
 @needs_yaml
 class Labgrid(SshdCase, FleetCase):
-    """The real labgrid, with its SSHDriver on this machine."""
+    """Runs the real labgrid, whose SSHDriver connects to this machine."""
 
     def setUp(self):
         if not importlib.util.find_spec("labgrid") or not importlib.util.find_spec("pytest"):

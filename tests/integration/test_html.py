@@ -20,12 +20,12 @@ REVERSED = b"".join(MOVED[6 * i:6 * i + 6] for i in range(3, -1, -1))
 SANITIZED = os.environ.get("MLI_TEST_SLOW")
 
 
-# Messages of tidy 5.6 about parts of HTML 5 that it does not know.
+# Messages of tidy 5.6 that it prints because it does not know these parts of HTML 5.
 TIDY_MISSES = r"nothing yet"
 
 
 class PageCase(BatchCase):
-    """A batch with a passed case, differences, errors and hostile names, and its page."""
+    """Makes a batch with a passed case, differences, errors and hostile names, and its page."""
 
     def setUp(self):
         super().setUp()
@@ -167,7 +167,7 @@ class InBrowser(PageCase):
         self.browser.open(self.path("report/index.html"), scripts, fragment)
 
     def check_quiet(self):
-        """No message, and no request but that for the page."""
+        """The page causes no message on the console, and no request except that for the page itself."""
         self.assertEqual(self.browser.problems, [])
         self.assertEqual(len(self.browser.requests), 1, self.browser.requests)
 
@@ -251,7 +251,7 @@ class InBrowser(PageCase):
         self.check_quiet()
 
     def test_accessible(self):
-        """Landmarks, headings, names of controls, and the contrast of texts, in both themes."""
+        """Tests the landmarks, headings, names of controls, and the contrast of texts, in both themes."""
         self.show()
         for scheme in ("light", "dark"):
             self.browser.media(scheme)
@@ -277,7 +277,7 @@ class InBrowser(PageCase):
         self.check_quiet()
 
 
-# Returns the texts with a contrast to their background below 4.5, by the formula of WCAG 2.
+# Returns the texts whose contrast to their background is below 4.5, by the formula of WCAG 2.
 CONTRAST = """(() => {
   const channel = (c) => c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4;
   const parse = (text) => text.match(/[\\d.]+/g).map(Number);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests missing and vanishing daemons, timeouts and cancels; mlictl never leaves files or jobs behind."""
+"""Tests missing and vanishing daemons, timeouts and cancels: mlictl must never leave files or jobs behind."""
 import fcntl
 import json
 import os
@@ -49,10 +49,10 @@ class NoDaemon(Case):
 
 
 class OddPeer(Case):
-    """A program that is not mlid listens on the socket."""
+    """The program that listens on the socket is not mlid."""
 
     def answer(self, reply):
-        """Answers one request with `reply`; returns the path of the socket."""
+        """Starts a server that answers one request with `reply`; returns the path of its socket."""
         path = self.path(f"peer{len(os.listdir(self.dir))}.sock")
         listening = socket.socket(socket.AF_UNIX)
         listening.bind(path)
@@ -341,13 +341,13 @@ class Jammed(Case):
 
 
 def switches(process):
-    """Returns how often the process has waited."""
+    """Returns how often the process has waited so far."""
     status = pathlib.Path(f"/proc/{process.pid}/status").read_text()
     return int(re.search(r"\nvoluntary_ctxt_switches:\s*(\d+)", status)[1])
 
 
 class Turns(Case):
-    """Makes several updates of one file."""
+    """Updates one file several times."""
 
     def setUp(self):
         super().setUp()

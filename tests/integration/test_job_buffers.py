@@ -16,7 +16,7 @@ def tensor(buffer, shape, **more):
 
 
 def tiles(address="0x90000000"):
-    """Returns a file that moves in.npy to out.npy in four tiles of 6 x 5 x 8 elements, by two buffers."""
+    """Returns a job file that moves in.npy to out.npy in four tiles of 6 x 5 x 8 elements, through two buffers."""
     jobs = []
     for i in range(4):
         name, at = f"in{i % 2}", [6 * (i // 2), 5 * (i % 2), 0]
@@ -32,13 +32,13 @@ def tiles(address="0x90000000"):
 
 
 def plain(file):
-    """Returns the file without memories of a board."""
+    """Returns the job file without the members that name a board's memories."""
     buffers = [{"name": b["name"], "bytes": b["bytes"]} for b in file["buffers"]]
     return dict(file, buffers=buffers)
 
 
 def copy(buffers=(), src=None, dst=None, **more):
-    """Returns a file with a job from in.npy to a buffer, or from a buffer to out.npy."""
+    """Returns a job file with a job from in.npy to a buffer, or from a buffer to out.npy."""
     return {"buffers": list(buffers), "jobs": [mov(src or "in.npy", dst or "out.npy", **more)]}
 
 
@@ -148,7 +148,7 @@ class JobBuffers(Case):
                name="NO_ROOM")
         self.assert_refused_at(copy([first], None, {"buffer": "a"}), "/buffers/0/memory", "--profile",
                                commands=(("validate",), ("run",)))
-        # A buffer without an address leaves the address of a later one free.
+        # A buffer without an address is not placed at the address that a later buffer names.
         file = tiles("0x90000000")
         file["buffers"] = [file["buffers"][i] for i in (1, 0, 2)]
         self.write("job.json", file)
@@ -191,7 +191,7 @@ class JobBuffers(Case):
                                commands=(("validate", "--socket", socket),))
         self.assert_refused_at(tiles(), "/buffers/2", "limits.buffers_per_client", name="LIMIT",
                                commands=(("submit", "--socket", socket),))
-        # The refused file has left nothing behind.
+        # The file that was refused before has changed nothing.
         self.assertTrue(wait_for(self.daemon.idle))
 
     def test_races_are_warnings(self):
@@ -224,7 +224,7 @@ class JobBuffers(Case):
         result = self.ctl("run", "kept/a/job.json", code=1)
         self.assertIn("digest", result.err)
         self.assertEqual(self.read("kept/a/out.npy"), npy("|i1", SHAPE, ramp(BYTES)))
-        # A job that writes to a buffer updates a file with the bytes of the buffer.
+        # A job that writes to a buffer can update a file, which then gets the bytes of the buffer.
         file["jobs"][-1].pop("expect")
         file["jobs"][5]["src"]["type"] = "fx16"
         self.write("cases/a.json", file)

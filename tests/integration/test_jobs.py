@@ -446,7 +446,7 @@ class SeveralJobs(Case):
 
 class Synced(Case):
     def test_files_are_synced_before_the_rename(self):
-        """strace shows the order of the calls: sync of the file, rename, sync of the directory."""
+        """strace shows the order of the calls: fsync of the file, rename, fsync of the directory."""
         if not shutil.which("strace"):
             self.skipTest("there is no strace")
         self.write_npy("in.npy")

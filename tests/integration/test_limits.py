@@ -13,7 +13,7 @@ class Limits(Case):
     variables = {}
 
     def big(self, name="big.json", **more):
-        """Returns a move of 3 GiB of a sparse file."""
+        """Returns a job that moves 3 GiB from a sparse file."""
         with open(self.path("big.raw"), "wb") as file:
             file.truncate(3 * GIB)
         return self.job_file(name, {
@@ -58,7 +58,7 @@ class Limits(Case):
         self.small()
         self.assertIn("no daemon listens", self.ctl("validate", "-s", self.path("none"),
                                                     "small.json", code=3).err)
-        # The variable names no daemon: validate needs none.
+        # The variable names a daemon that does not exist: validate needs none.
         self.variables = {"MLID_SOCKET": self.path("none")}
         self.ctl("validate", "small.json", code=0)
 
@@ -98,7 +98,8 @@ class Limits(Case):
         self.assertIn("--limit-bytes cannot be combined with --socket", refused.err)
 
     def test_a_source_beyond_4_gib(self):
-        """No capacity can describe the tensor: every command refuses it before any other limit."""
+        """The tensor is larger than any capacity: every command refuses it for this reason before it checks another
+        limit."""
         size = 30 * GIB
         with open(self.path("huge.raw"), "wb") as file:
             file.truncate(size)
@@ -122,8 +123,7 @@ class Limits(Case):
                                   refused.out + refused.err)
                     self.assertFalse(self.exists("out.raw"))
         for command in commands[:4]:
-            # The same bytes fit as a tensor of their own, and so does a window that ends before the
-            # limit.
+            # The same bytes fit if they are a tensor of their own, and a window fits if it ends before the limit.
             for source, window in (({**raw, "shape": [1, 8], "offset": 4 * GIB}, ":,:5"),
                                    (raw, "1:2,:5")):
                 self.job_file("part.json", {"op": "mov", "src": source, "slice": window,
@@ -131,7 +131,7 @@ class Limits(Case):
                 self.ctl(*command, "part.json", code=0)
 
     def test_every_command_says_the_same(self):
-        """Each command gets the limit by its own option."""
+        """Each command takes the limit from an option of its own."""
         self.small()
         moved = ["mov", "in.npy", "out.npy"]
         for command in (["validate", "small.json"], ["run", "small.json"], moved, ["make", *moved, "--run"],
@@ -148,8 +148,8 @@ class Limits(Case):
             "batch", "--keep", "none", "-s", "x", "--limit-bytes", 48, "small.json", code=2).err)
 
     def test_validate_and_run_agree(self):
-        """The limit also holds if a sub-tensor, gaps and padding make the ranges differ from the
-        files."""
+        """The limit is also exact if a sub-tensor, gaps and padding make the ranges smaller or larger than the files.
+        """
         self.write("in.npy", npy("<i2", (9, 8), ramp(144)))
         for cfg in ({}, {"offset": [3, 2], "size": [2, 3]}, {"sub_sample_step": [4, 3]},
                     {"padding_pre": [200, 0], "size": [2, 0]}, {"perm_dim": [1, 0]},

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""No input takes more than linear time: each is given in two sizes, the second eight times the first.
-
-Processor time is compared, not the time on the clock. Linear inputs take eight times as long, quadratic ones 64 times;
-the limit between them is LIMIT. Times below FLOOR cannot be distinguished from the time that a program needs to start.
+"""Tests that no input takes more than linear time: gives each input in two sizes, the second eight times as large as
+the first, and compares the processor time, not the time on the clock. Linear time grows 8 times, quadratic time 64
+times; the limit between them is LIMIT. Times below FLOOR are too close to the time that a program needs to start.
 """
 import io
 import itertools
@@ -47,10 +46,8 @@ class Linear(Case):
         return used.ru_utime + used.ru_stime
 
     def assert_linear(self, prepare, words, code=0, small=SMALL):
-        """prepare(size) writes the input of `mlictl WORDS`.
-
-        On a busy machine, caches and threads of a core are shared with other programs: a ratio above the limit is
-        measured again.
+        """prepare(size) writes the input of `mlictl WORDS`. On a busy machine, other programs use the same caches and
+        cores, so a ratio above the limit is measured again.
         """
         small = small // 4 if INSTRUMENTED else small
         for _ in range(ATTEMPTS):
@@ -135,7 +132,7 @@ class Linear(Case):
         self.assert_linear(same, ["show", "t.safetensors"], 2)
 
     def test_models(self):
-        """Nodes in one chain, whose names differ in their last bytes, and one attribute for all."""
+        """Nodes in one chain, whose names differ only in their last bytes, and one attribute that all nodes have."""
         def member(number, value):
             return bytes([number << 3 | 2]) + varint(len(value)) + value
 
@@ -175,7 +172,7 @@ class Linear(Case):
         self.assert_linear(prepare, ["show", "a.npz"])
         self.assert_linear(prepare, ["diff", "a.npz", "a.npz"])
         self.assert_linear(jobs, ["validate", "jobs.json"])
-        # Names with one hash, where a hash is 33 times the hash before plus the next character.
+        # Names with equal hashes, for the hash function h = 33 * h + next character.
         same = lambda: map("".join, itertools.product(("aa", "b@"), repeat=17))
         self.assert_linear(lambda size: prepare(size, same), ["show", "a.npz", "-t", "aa" * 17], small=8 * SMALL)
 

@@ -40,8 +40,8 @@ def private_names():
 
 
 def write_names(path, names):
-    """Writes functions that return their own number; the program checks these numbers before
-    main()."""
+    """Writes functions that return their own numbers; before main() the program checks that its functions return these
+    numbers."""
     lines = [f"int {name}(void); int {name}(void) {{ return {number}; }}"
              for number, name in enumerate(names)]
     table = ", ".join(names)
@@ -88,7 +88,7 @@ class Linked(test_tiling.Tiling):
 
 
 class LinkedStatically(Linked):
-    """Links our archives; the C library and cJSON, which Debian has no archive of, stay shared."""
+    """Links our archives; the C library and cJSON (Debian has no archive of cJSON) stay shared."""
     options = ["--static"]
 
     @classmethod
@@ -122,7 +122,7 @@ class Names(unittest.TestCase):
             out = tool(os.environ["MLI_NM"], flag, "-P", "--defined-only", path)
             found = [words[0] for words in map(str.split, out.splitlines()) if len(words) > 2]
             self.assertGreater(len(found), 20)
-            # Names with two underscores are helpers that the compiler shares between objects.
+            # Names that begin with two underscores are helpers that the compiler shares between objects.
             self.assertEqual([name for name in found if not name.startswith(("mli_", "__"))], [], path)
 
 

@@ -54,14 +54,14 @@ class LostOutput(Case):
                     ("trace", "-t", "1", "-o", "-"))))
 
     def lose(self, program, words, stdout):
-        """Returns exit code and message of the command with this standard output."""
+        """Runs the command with this standard output. Returns its exit code and its message."""
         run = subprocess.run([program, *words], cwd=self.dir, env=self.environment(), stdout=stdout,
                              stderr=subprocess.PIPE, timeout=60, check=False, preexec_fn=None
                              if stdout else lambda: os.close(1))
         return run.returncode, run.stderr.decode()
 
     def check_message(self, text, words, got):
-        """Expects this message, and no other one."""
+        """Expects this message and no other."""
         self.assertEqual(got, (1, text), words)
 
     def check_lost(self, program, name, words):
@@ -89,8 +89,7 @@ class LostOutput(Case):
         self.assertEqual(self.lose(MLICTL, ("diff", "-q", "in.npy", "same.npy"), None), (0, ""))
 
     def test_no_memory(self):
-        """If one allocation fails, the output is complete, or there is a message and the exit code
-        is not 0."""
+        """If one allocation fails, the output is complete, or mlictl prints a message and its exit code is not 0."""
         if "MLI_FAIL_ALLOC" not in os.environ:
             self.skipTest("a sanitizer's library is loaded first, or the C library is not glibc")
         environment = dict(self.environment(), LD_PRELOAD=os.environ["MLI_FAIL_ALLOC"], LC_ALL="C",
@@ -115,7 +114,7 @@ class LostOutput(Case):
         self.assertGreater(lost, 100)
 
     def test_no_memory_for_the_service(self):
-        """If one allocation of a command with its own service fails, no signal ends the command."""
+        """If an allocation fails in a command that runs its own service, no signal ends the command."""
         if "MLI_FAIL_ALLOC" not in os.environ:
             self.skipTest("a sanitizer's library is loaded first, or the C library is not glibc")
         environment = dict(self.environment(), LD_PRELOAD=os.environ["MLI_FAIL_ALLOC"], LC_ALL="C",

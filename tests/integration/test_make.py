@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests mlictl make: the job has the meaning of the options, from every directory."""
+"""Tests mlictl make: from every directory, the job that it makes does what the options say."""
 import json
 import os
 
@@ -135,7 +135,7 @@ class Options(MakeCase):
 
 
 class Checks(MakeCase):
-    """make reports errors if it can see them in the existing files."""
+    """make reports an error in the job if the existing files show it."""
 
     def assert_wrong(self, text, *words):
         for more in ([], ["--run"], ["-o", "job.json"]):
@@ -221,7 +221,7 @@ class Outputs(MakeCase):
         self.assertEqual(self.read("out.npy")[:128], npy("|i1", (4, 2, 3), b""))
 
     def test_names_are_relative_to_the_job(self):
-        """The job names the same files, however the directories are linked."""
+        """The job names the right files, even if directories are links."""
         os.makedirs(self.path("a/b/c"))
         os.symlink("a/b", self.path("link"))
         os.symlink("../..", self.path("a/b/top"))

@@ -15,7 +15,7 @@ from harness import AGENT, MLICTL, MLID, SOURCE, Case, main
 
 MAN = SOURCE / "man"
 COMMON = {"--json", "--quiet", "--help"}  # of every command: mlictl(1) has them
-# Options that pages describe and this build may lack: those of `run` and `selftest` that name a board.
+# Options that the pages describe, but that this build may lack: the options of `run` and `selftest` that name a board.
 ABSENT = set() if AGENT else {"-H", "--host"}
 
 
@@ -33,7 +33,7 @@ def source(page):
 
 
 def plain(text):
-    """Returns the text without the marks of scdoc."""
+    """Returns the text of a page without the markup of scdoc."""
     return text.replace("*", "").replace("\\", "").replace("_", "")
 
 
@@ -51,7 +51,7 @@ def described(text):
 
 
 def options_of_help(help_text):
-    """Returns the options of a help text, with the words after them: {"--name": "VALUE"}."""
+    """Returns {"--name": "VALUE"}: the options of a help text, and the word that follows each."""
     found = {}
     for letter, name, value in re.findall(r"^  (?:(-\w), |    )(--[a-z-]+)(?: (\S+))?", help_text,
                                           re.M):
@@ -136,8 +136,7 @@ class Pages(Case):
                                     section(source("mlictl.1"), "EXIT STATUS"), re.M), codes)
 
     def test_pages_list_the_words_of_the_help(self):
-        """Compares lists of words that an option takes, as in "poll, callback, wait, sync or
-        mixed"."""
+        """Compares the lists of words that an option takes, for example "poll, callback, wait, sync or mixed"."""
         for name, option in (("gen", "--dtype"), ("gen", "--pattern"), ("selftest", "--mode"),
                              ("jobs", "--state")):
             script = self.ctl("completion", "bash", code=0).out
@@ -153,7 +152,7 @@ class Formats(unittest.TestCase):
         text = source("mlictl-job.5")
 
         def members(node, where):
-            """Returns the names of members by the section of the page."""
+            """Returns {section: names}: the names of members that each section of the page describes."""
             if isinstance(node, list):
                 for item in node:
                     yield from members(item, where)
@@ -205,7 +204,7 @@ class Formats(unittest.TestCase):
         self.assertEqual({key for key in rows if key != "key"} - known, set())
 
     def test_configuration_is_what_the_daemon_reads(self):
-        """conf/mlid.json has every key: given an unknown key, mlid names the known keys."""
+        """conf/mlid.json must have every key: mlid lists the known keys when it finds an unknown one."""
         for key in ("socke", "limits.client", "scheduling.ageing", "watchdog.limit"):
             config = {}
             *groups, last = key.split(".")
@@ -262,7 +261,7 @@ class Formatted(unittest.TestCase):
         for page in PAGES:
             done = subprocess.run(["mandoc", "-T", "lint", "-W", "warning"], timeout=60,
                                   input=self.format(page), capture_output=True)
-            # scdoc writes empty paragraphs; the test ignores only these.
+            # scdoc writes empty paragraphs; the test ignores only the messages about them.
             found = [line for line in done.stdout.decode().splitlines()
                      if "skipping paragraph macro" not in line]
             self.assertEqual(found, [], page)
@@ -280,7 +279,7 @@ class References(unittest.TestCase):
 
 class Installed(unittest.TestCase):
     def test_links_of_installed_documents(self):
-        """The documents are installed in one folder; every link is to one of them, or to a web page."""
+        """The documents are installed in one folder; each link leads to one of them, or to a web page."""
         documents = [*sorted((SOURCE / "docs").glob("*.md")), *sorted((SOURCE / "docs").glob("*.svg")),
                      SOURCE / "proto/PROTOCOL.md"]
         listed = (SOURCE / "conf/meson.build").read_text()

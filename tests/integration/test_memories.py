@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests --profile: jobs in the memories of a board, on mlid and without it."""
+"""Tests --profile: jobs in the memories of a board, with mlid and without it."""
 import json
 import os
 import pathlib
@@ -14,7 +14,7 @@ SHAPE = (3, 4, 5)
 
 
 def permute(src="vccm", dst="vccm", **more):
-    """A transposing permute of in.npy to out.npy; None: no memory."""
+    """A permute that transposes in.npy to out.npy; a memory of None is not named in the job."""
     job = mov({"file": "in.npy"}, {"file": "out.npy"}, perm_dim=[2, 0, 1], **more)
     job["op"] = "permute"
     for side, memory in (("src", src), ("dst", dst)):
@@ -63,7 +63,7 @@ class Memories(Case):
         self.assert_fault(mov(raw), "REFUSED", "/src/offset", "(rule element-alignment)")
 
     def test_staged_jobs_have_times_memories_and_remarks(self):
-        """A staged job counts as its three steps, in explain and batch alike."""
+        """A staged job counts as the three steps of which it consists, in explain and in batch."""
         self.write_npy("in.npy", "|i1", (8, 64))
         self.write("staged.json", dict(permute(src=None, dst=None), stage="vccm", cfg={"perm_dim": [0, 1]}))
         total = self.ctl("explain", "--json", "--no-memcpy", *STRICT, "staged.json", code=0).json[-1]["timeline"]
@@ -76,7 +76,7 @@ class Memories(Case):
             self.assertEqual([remark["rule"] for remark in result["remarks"]], ["same-bank"], command)
 
     def test_a_schedule_that_breaks_a_rule_fails_with_its_name(self):
-        """Each rule, in the second job of a schedule, with each command that knows a board."""
+        """Breaks each rule in the second job of a file, for each command that knows a board."""
         self.write("in.raw", bytes(64))
         self.write_npy("large.npy", "|i1", (512, 513))
         board = json.loads((SOURCE / "conf/profiles/vpx5-nsim.json").read_text())
@@ -106,14 +106,14 @@ class Memories(Case):
         self.write_npy("in.npy", "|i1", (512, 513))
         self.assert_fault(mov({"file": "in.npy", "memory": "vccm"}), "REFUSED", "/src/memory",
                           "262656 B", "262144 B in all", "(rule capacity)")
-        # Each tensor fits, but not both.
+        # Each tensor fits alone, but not both together.
         self.write_npy("in.npy", "|i1", (400, 400))
         self.assert_fault(mov({"file": "in.npy", "memory": "vccm"}, {"file": "out.npy", "memory": "vccm"}),
                           "REFUSED", "/dst/memory", "src has 160000 B and dst 160000 B, memory vccm has 262144 B",
                           "(rule capacity)")
 
     def test_submit_with_a_profile(self):
-        """submit --profile requires a daemon with this profile, and checks the rules before it sends a job."""
+        """submit --profile requires that the daemon has this profile, and checks the rules before it sends a job."""
         self.write("job.json", permute())
         socket = ("--socket", self.daemon.socket)
         self.ctl("submit", *socket, *STRICT, "job.json", code=0)
@@ -148,7 +148,7 @@ class Memories(Case):
         self.assertIn('has another version of "vpx5-nsim" (digest ', error)
 
     def test_channels_of_the_board(self):
-        """Without `channels` the service has those of the board."""
+        """If the configuration has no `channels`, the service has the number of channels of the board."""
         for name, more, channels in (("vpx", (), 1), ("two", ("--channels", "2"), 2)):
             run = self.root / name
             run.mkdir()
@@ -179,7 +179,7 @@ class Memories(Case):
             self.assertEqual(self.read("out.npy"), plain)
 
     def test_cases_of_a_batch_share_the_board(self):
-        """Cases that fit one by one run one by one."""
+        """Cases that fit only one at a time run one after another."""
         self.write_npy("in.npy", "|i1", (260000,))
         for i in range(12):
             self.write(f"cases/{i}.json", mov({"file": "../in.npy", "memory": "vccm"}, f"{i}.npy"))
@@ -200,7 +200,7 @@ class Memories(Case):
         self.assertIn("--profile", result.err)
 
     def test_batch_predicts_times(self):
-        """The predicted time of a case is that of explain, in all reports; refused cases have none."""
+        """All reports give the time that explain predicts for a case; refused cases have no time."""
         self.write("good.json", permute())
         self.write("bad.json", dict(permute(src=None), dst={"file": "bad.npy", "memory": "vccm"}))
         explained = self.ctl("explain", "--json", "--no-memcpy", *STRICT, "good.json", code=0)
@@ -239,7 +239,7 @@ class Memories(Case):
         self.assertIn("rule capacity", result.out + result.err)
 
     def test_every_built_in_board(self):
-        """A move within each memory of each board works if the DMA controller reaches the memory."""
+        """In each memory of each board, a move works if the DMA controller can access the memory."""
         moved = 0
         for path in sorted((SOURCE / "conf/profiles").glob("*.json")):
             for memory in json.loads(path.read_text())["memories"]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests that messages say what to do next after ordinary mistakes."""
+"""Tests that, after ordinary mistakes, messages say what to do next."""
 import os
 import socket
 import subprocess
@@ -33,7 +33,7 @@ class Slips(Messages):
         self.says("unknown option --frobnicate; --help lists", "run", "--frobnicate", "j")
         self.says("unknown option -x; --help lists", "run", "-x", "j")
         self.says("--engine needs a value: --engine SPEC", "run", "j", "--engine")
-        # The option -c takes the name of the file as its value.
+        # The value of the option -c is the name of the file.
         self.says("--channels job.json: an integer from 1 to 16 is needed", "run", "-c", "job.json")
 
     def test_words(self):

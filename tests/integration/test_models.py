@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Models: mlictl import, and constants of models as tensors. NumPy computes what nodes give."""
+"""Tests mlictl import of models, and constants of models as tensors. NumPy computes the expected results of nodes."""
 import json
 import os
 import pathlib
@@ -57,7 +57,7 @@ def stored(array):
 
 
 class Nodes:
-    """Random nodes with the result of NumPy. A method returns options, constants and a function."""
+    """Makes random nodes, and their results with NumPy. A method returns the options, the constants and a function."""
 
     def __init__(self, rng, form):
         self.rng, self.tflite = rng, form == "tflite"
@@ -144,7 +144,8 @@ class Nodes:
                 lambda x: numpy.pad(x, pads, mode))
 
     def keep_some(self, pads, none):
-        """Keeps the pads of three dimensions: each combination of copied samples is a move, of at most 4096."""
+        """Limits the padding of three dimensions: each combination of copied samples becomes a move, and 4096 are the
+        most."""
         for d in self.rng.sample(range(len(pads)), max(0, len(pads) - 3)):
             pads[d] = none
 
@@ -257,7 +258,7 @@ class Import(Models):
         self.assertIn(report["nodes"][0]["job"], last[report["nodes"][1]["job"] + ".0"]["after"])
 
     def test_fused_chains(self):
-        """A chain becomes one move; a result that a computing node reads is compared, and stays."""
+        """A chain of nodes becomes one move. A result that a computing node also reads is kept, and compared."""
         tensors = [Tensor("x", (1, 4, 6, 3)), Tensor("y", (1, 3, 4, 6)), constant("pads", [0, 0, 1, 1, 0, 0, 1, 1], "int64"),
                    Tensor("z", (1, 3, 6, 8)), constant("one", [1], "int64"), constant("five", [5], "int64"),
                    constant("three", [3], "int64"), Tensor("s", (1, 3, 6, 4)), Tensor("r", (1, 3, 4, 6))]
@@ -333,7 +334,7 @@ class Import(Models):
         self.assertIn("no open dimension", self.ctl("import", path, "-n", "--dim", "width=1", code=2).err)
 
     def test_shapes_behind_operators_that_compute(self):
-        """A model without shapes of intermediate tensors, as a quantiser writes it."""
+        """Makes a model without the shapes of intermediate tensors, as a quantiser writes it."""
         tensors = [Tensor("x", (2, 3, 4)), constant("bias", [1, 2, 3, 4], "float32"), constant("scale", 0.5, "float32"),
                    constant("zero", 3, "int8"), constant("column", [[[1]], [[2]]], "float32"),
                    Tensor("y", (2, 3, 4), "uint8")]
@@ -450,7 +451,7 @@ class Sequences(Models):
         self.write("data/output_0.pb", data("z"))
 
     def test_sequences_of_test_data(self):
-        """Identity copies each tensor of a sequence, whose number only the test data has."""
+        """Identity copies each tensor of a sequence; only the test data says how many tensors the sequence has."""
         arrays = [numpy.float32(range(6)).reshape(2, 3), numpy.float32([7, 8])]
         for kinds in ((4,), (9, 4), (9,)):  # sequence, optional(sequence), optional
             self.sequences(kinds, arrays[:1] if kinds == (9,) else arrays)
@@ -506,7 +507,7 @@ class Hostile(Models):
                     self.assertLess(len(result.err), 2000)
 
     def test_shared_tables(self):
-        """A small file whose 60000 tensors are one table with 60000 scales is refused at once."""
+        """A small file with 60000 tensors, all of which are one table with 60000 scales, is refused quickly."""
         from model_files import FlatBuffer, ints
         tensor = {0: ints([60000]), 4: {2: ints([0.5] * 60000, "f")}}
         for count, code in ((2, 0), (60000, 2)):

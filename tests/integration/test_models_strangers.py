@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Models and results of others: ONNX's own test data, ONNX's checker, flatc, and Arm NN."""
+"""Tests models and results that others made: ONNX's own test data, ONNX's checker, flatc, and Arm NN."""
 import collections
 import json
 import os
@@ -22,10 +22,10 @@ if numpy:
     import make_models
     from model_files import write_onnx, write_tflite
 
-# The cases of single nodes that ONNX's backend tests have; Debian: libonnx-testdata.
+# ONNX's backend tests of single nodes; Debian: libonnx-testdata.
 DATA = pathlib.Path(os.environ.get("MLI_ONNX_DATA", "/usr/share/libonnx-testdata/data"))
 NODES = DATA / "node"
-# Operators that move elements of tensors without tensors of indices.
+# Operators that move elements of tensors and take no tensors of indices.
 MOVES = {"Concat", "DepthToSpace", "Expand", "Flatten", "Identity", "Pad", "Reshape", "Slice", "SpaceToDepth", "Split",
          "Squeeze", "Tile", "Transpose", "Unsqueeze"}
 
@@ -33,7 +33,7 @@ MOVES = {"Concat", "DepthToSpace", "Expand", "Flatten", "Identity", "Pad", "Resh
 @unittest.skipUnless(NODES.is_dir(), f"there is no {NODES}: install libonnx-testdata")
 class Nodes(Case):
     def test_single_nodes_match_onnx(self):
-        """Each case of one node that moves data gives the result of ONNX, or has a result without elements."""
+        """Each backend test of one node that moves data gives ONNX's result, or its result has no elements."""
         counts, left = collections.Counter(), []
         moves = tuple(op.encode() for op in MOVES)
         contents = {path: (path / "model.onnx").read_bytes() for path in sorted(NODES.iterdir())}
@@ -63,7 +63,7 @@ class Nodes(Case):
         self.assertEqual(counts["moved"] + counts["no elements"], counts["cases"])
 
     def test_all_models_can_be_read(self):
-        """Every other model of ONNX's tests is read (with MLI_SOAK, also all nodes), and every case passes."""
+        """mlictl reads every other model of ONNX's tests (with MLI_SOAK, also all nodes), and every case passes."""
         count = 0
         paths = sorted(DATA.glob("*/*/model.onnx"))
         for path in sampled(path for path in paths if path.parent.parent != NODES or "MLI_SOAK" in os.environ):
@@ -82,7 +82,7 @@ class Writers(Case):
 
     @unittest.skipUnless(onnx, "this python has no onnx")
     def test_models_of_onnx(self):
-        """A model that the package writes, of all types that it has, raw and as lists."""
+        """A model that ONNX's Python package writes, with tensors of all its types, as raw bytes and as lists."""
         from onnx import TensorProto, helper, numpy_helper
         dtypes = ("float32", "float16", "float64", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32",
                   "uint64", "bool")
@@ -111,7 +111,7 @@ class Writers(Case):
 
     @unittest.skipUnless(shutil.which("flatc"), "there is no flatc: install flatbuffers-compiler")
     def test_models_of_flatc(self):
-        """flatc verifies and reads what the example writes, and mlictl reads what flatc writes."""
+        """flatc verifies and reads the models that the example writes, and mlictl reads models that flatc writes."""
         schema = SOURCE / "tests/integration/tflite.fbs"
         self.write("tiny.tflite", write_tflite(make_models.tflite(make_models.weights_of(""))))
         flatc = lambda *words: subprocess.run(["flatc", *words], cwd=self.dir, check=True, timeout=60,
@@ -131,7 +131,7 @@ class Writers(Case):
 
 @needs_numpy
 class ArmNN(Case):
-    """Arm NN's parser and reference kernels give the expected results of import."""
+    """Arm NN's parser and reference kernels compute the results that import expects."""
 
     def program(self):
         program = self.dir / "armnn_run"
