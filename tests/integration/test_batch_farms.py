@@ -180,7 +180,8 @@ class Farms(BatchCase):
         self.assertIn("TEST_CASE_ID=flaky RESULT=fail", filtered("lava", lines, "--flaky", "fail")[1])
 
     def test_a_run_without_results(self):
-        """If the command line is refused, batch prints no event, and the filter reports that."""
+        """Without any event, as after a refused command line, ktap.py reports that there are no cases, and both
+        filters fail."""
         self.assertEqual(filtered("ktap", ""), (1, "KTAP version 1\n1..0 # SKIP no cases\n"))
         self.assertEqual(filtered("lava", ""), (1, ""))
         self.assertEqual(filtered("lava", '{"exit":2,"error":{}}\n'), (2, ""))

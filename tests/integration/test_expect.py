@@ -23,7 +23,7 @@ class ExpectCase(Case):
         return ["run"], ["submit", "-s", self.daemon.socket]
 
     def each(self, job, code, commands=None):
-        """Returns the JSON object that each command prints for a job, and the finished commands."""
+        """Yields, for each command, the JSON object that it prints for the job, and the finished command."""
         self.write("job.json", job)
         for command in commands or self.commands():
             with self.subTest(command=command[0]):

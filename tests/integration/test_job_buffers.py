@@ -224,7 +224,7 @@ class JobBuffers(Case):
         result = self.ctl("run", "kept/a/job.json", code=1)
         self.assertIn("digest", result.err)
         self.assertEqual(self.read("kept/a/out.npy"), npy("|i1", SHAPE, ramp(BYTES)))
-        # A job that writes to a buffer can update a file, which then gets the bytes of the buffer.
+        # If a failed job that writes to a buffer is kept, the kept job updates a file that has the buffer's bytes.
         file["jobs"][-1].pop("expect")
         file["jobs"][5]["src"]["type"] = "fx16"
         self.write("cases/a.json", file)

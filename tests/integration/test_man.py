@@ -152,7 +152,7 @@ class Formats(unittest.TestCase):
         text = source("mlictl-job.5")
 
         def members(node, where):
-            """Returns {section: names}: the names of members that each section of the page describes."""
+            """Yields (object of the schema, name) for each member; each object has a section in the page."""
             if isinstance(node, list):
                 for item in node:
                     yield from members(item, where)

@@ -144,8 +144,8 @@ class Nodes:
                 lambda x: numpy.pad(x, pads, mode))
 
     def keep_some(self, pads, none):
-        """Limits the padding of three dimensions: each combination of copied samples becomes a move, and 4096 are the
-        most."""
+        """Keeps the padding of only three dimensions: each combination of copied samples becomes a move, and 4096 are
+        the most."""
         for d in self.rng.sample(range(len(pads)), max(0, len(pads) - 3)):
             pads[d] = none
 

@@ -12,7 +12,7 @@ DTYPES = ("bool", "int8", "uint8", "int16", "uint16", "float16", "int32", "uint3
 
 
 def expected(source, job):
-    """Returns the result of the move, which NumPy computes from the definition."""
+    """Returns the result of the move, computed with NumPy from the definition of a move."""
     cfg, rank = job.get("cfg", {}), source.ndim
     get = lambda name, neutral: cfg.get(name) or neutral
     pads = list(zip(get("padding_pre", [0] * rank), get("padding_post", [0] * rank)))
@@ -122,7 +122,7 @@ class Numpy(NumpyCase):
 @needs_numpy
 @unittest.skipUnless(DATA.is_dir(), f"no test data in {DATA}")
 class RealTensors(NumpyCase):
-    """Moves tensors of a trained network (MLI_TEST_DATA)."""
+    """Moves tensors of a trained network, if MLI_TEST_DATA names them."""
 
     def test_weights_from_hwcn_to_nhwc(self):
         for name in ("conv1", "conv2", "conv3"):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests mlid as integrators use it: systemd's protocols, reload, access, metrics, trace, the end."""
+"""Tests mlid as integrators use it: systemd's protocols, reload, access, metrics, trace, and shutdown."""
 import array
 import json
 import os
@@ -81,7 +81,7 @@ class OperationsCase(harness.Case):
         return sock
 
     def call(self, path, method="daemon.info"):
-        """Returns the reply, or the line that refused the connection; skips a greeting."""
+        """Skips a greeting. Returns the reply, or the line with which the service refused the connection."""
         sock = self.connect(path)
         try:
             sock.sendall(json.dumps({"jsonrpc": "2.0", "id": 1, "method": method}).encode() + b"\n")
@@ -95,7 +95,7 @@ class OperationsCase(harness.Case):
         return None
 
     def submit(self, sock, count=1, **params):
-        """Submits jobs of 6 bytes and reads nothing."""
+        """Submits jobs of 6 bytes and reads no replies."""
         for number in range(count):
             fds = [os.memfd_create("src"), os.memfd_create("dst")]
             for fd in fds:
@@ -109,9 +109,9 @@ class OperationsCase(harness.Case):
                 os.close(fd)
 
     def as_other(self, path):
-        """Returns the reply to a client of another user (only root can become one)."""
+        """Sends a request as another user (only root can become one); returns the reply."""
         self.root.chmod(self.root.stat().st_mode | 0o055)
-        # The service may close a refused connection before the client has sent anything.
+        # The service may close a connection that it refuses before the client has sent anything.
         script = ("import contextlib,socket,sys\n"
                   "s = socket.socket(socket.AF_UNIX)\n"
                   "s.connect(sys.argv[1])\n"
@@ -162,7 +162,7 @@ class Systemd(OperationsCase):
         self.talk(f"@mlid-test-{os.getpid()}")
 
     def activate(self, sockets, names, code=None):
-        """Starts mlid as the service manager does: descriptors from 3, and LISTEN_PID."""
+        """Starts mlid as a service manager does: passes descriptors from number 3 on, and LISTEN_PID."""
         def place():
             for number, sock in enumerate(sockets):
                 os.dup2(sock.fileno(), 100 + number)
@@ -202,7 +202,7 @@ class Systemd(OperationsCase):
             self.assertFalse((self.root / "not-this-one").exists())
             self.assertEqual(service.stop(), 0)
             self.assertTrue(os.path.exists(path), "the socket is the manager's")
-            # The next mlid serves clients that connected while no mlid was running.
+            # The next mlid serves the clients that have connected while no mlid was running.
             waiting = self.connect(path)
             waiting.sendall(b'{"jsonrpc":"2.0","id":7,"method":"daemon.ping"}\n')
             service = self.activate([listener], "mlid")
@@ -220,7 +220,7 @@ class Systemd(OperationsCase):
 
 
 class Unit(OperationsCase):
-    """Tests the text of the unit; systemd itself does not run."""
+    """Tests the text of the systemd unit; systemd itself does not run."""
 
     def values(self, key):
         text = (harness.SOURCE / "conf/mlid.service.in").read_text()
@@ -265,7 +265,7 @@ class Process(OperationsCase):
         for thread in os.listdir(f"/proc/{service.process.pid}/task"):
             text = pathlib.Path(f"/proc/{service.process.pid}/task/{thread}/status").read_text()
             self.assertRegex(text, r"Uid:\s+65534\s+65534\s+65534\s+65534")
-        # Other processes of that user cannot read the memory of the service.
+        # Other processes of mlid's user cannot read mlid's memory.
         self.assertEqual(os.stat(f"/proc/{service.process.pid}/mem").st_uid, 0)
         found = os.stat(service.socket)
         self.assertEqual((found.st_uid, found.st_gid, found.st_mode & 0o777),
@@ -283,7 +283,7 @@ class Process(OperationsCase):
             self.assertIn(words, service.log())
 
     def test_idle(self):
-        """With all features enabled, an idle mlid does not wake up."""
+        """With all features enabled, an idle mlid never wakes up."""
         service = self.start_service({"metrics": {"listen": f"unix:{self.root}/metrics"},
                                       "trace": str(self.root / "trace.json")})
         trace = self.root / "trace.json"
@@ -451,7 +451,7 @@ class Trace(OperationsCase):
     def test_a_full_disk(self):
         def small():
             resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
-        # In this case the log must not be a file.
+        # In this case the log is not in a file.
         config = self.root / "c.json"
         config.write_text("{}")
         process = subprocess.Popen(
@@ -471,14 +471,14 @@ class Trace(OperationsCase):
 
 
 def answers(path):
-    """Returns true if a process listens: the file of a socket exists from bind(2) on."""
+    """Returns true if a process listens on the socket: the file of the socket exists already from bind(2) on."""
     with socket.socket(socket.AF_UNIX) as probe:
         return probe.connect_ex(path) == 0
 
 
 class End(OperationsCase):
     def test_directory(self):
-        """--remove-directory removes an empty directory only, even if jobs outlast drain_ms."""
+        """--remove-directory removes the directory only if it is empty, even if jobs outlast drain_ms."""
         config = self.root / "mlid.json"
         config.write_text(json.dumps({"drain_ms": 100}))
         for name, engine, status, kept in (("empty", "threads", 0, False), ("file", "threads", 0, True),

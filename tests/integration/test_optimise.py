@@ -24,7 +24,7 @@ def into(name, **more):
 
 
 def chain(*cfgs, source="in.npy", shape=None, **more):
-    """Returns a file in which each move reads the result of the one before, through buffers."""
+    """Returns a job file in which each move reads, through a buffer, the result of the move before it."""
     shape, jobs = list(shape or SHAPE), []
     for i, cfg in enumerate(cfgs):
         src = source if i == 0 else tensor(f"b{i - 1}", shape)
@@ -60,7 +60,7 @@ ONE = {
             {"offset": [1, 1, 0], "sub_sample_step": [2, 1, 1]}, {"offset": [0, 1, 2], "size": [1, 5, 6]}],
 }
 
-# Moves that stay, with a word of the reason.
+# Moves that cannot be removed, each with a word of the reason that mlictl gives.
 KEPT = {
     "a crop, then a border": ([{"offset": [0, 1, 0]}, {"padding_pre": [0, 1, 0]}], "must write a zero"),
     "too much padding": ([{"padding_pre": [200, 0, 0]}, {"padding_post": [0, 0, 0], "padding_pre": [100, 0, 0]}],
@@ -78,7 +78,7 @@ class Base(Case):
         self.write("in.bin", ramp(2 * ELEMENTS))
 
     def optimise(self, file, *options, code=0):
-        """Returns the report and the new file; the new file must not be optimised further."""
+        """Returns the report and the new job file. Optimising the new file again must not change it."""
         if file is not None:
             self.write("job.json", file)
         report = self.ctl("optimise", "job.json", "-f", "-o", "new.json", "--json", *options, code=code).json[0]
@@ -119,7 +119,7 @@ class Chains(Base):
                 self.assert_equal_outputs()
 
     def test_a_raw_source_takes_any_border(self):
-        """The job describes the shape of a raw source, so the elements behind the crop are outside of it."""
+        """The job describes the shape of a raw source, so the elements after the crop are outside of the source."""
         source = {"file": "in.bin", "type": "fx16", "shape": SHAPE}
         cfgs = [{"offset": [1, 1, 0], "size": [4, 6, 4]}, {"padding_pre": [2, 2, 0], "padding_post": [1, 0, 0]},
                 {"perm_dim": [2, 1, 0]}]
@@ -162,7 +162,7 @@ class Chains(Base):
         self.assert_equal_outputs()
 
     def test_nested_concatenations(self):
-        """The copy of a concatenation into a larger one is split, and each part is fused."""
+        """A concatenation that is copied into a larger one is split into its parts, and each part becomes one move."""
         whole = [12, 8, 4]
         jobs = [mov("in.npy", into("a", shape=whole), perm_dim=[0, 1, 2]),
                 mov("in.npy", into("a", shape=whole), dst_offset=[6, 0, 0]),
@@ -190,7 +190,7 @@ class Chains(Base):
         self.assert_equal_outputs("x.npy", "y.npy")
 
     def test_nothing_changes_without_a_gain(self):
-        """The first job is needed by the third one, so the second one stays as it is."""
+        """The third job needs the first job, so the second job stays as it is."""
         jobs = [mov("in.npy", into("a"), offset=[1, 0, 0]), mov(tensor("a", [5, 8, 4]), "x.npy"),
                 mov(tensor("a", [5, 8, 4]), "y.npy", padding_pre=[1, 0, 0])]
         report, new = self.optimise({"buffers": buffers("a"), "jobs": jobs})
@@ -198,11 +198,11 @@ class Chains(Base):
         self.assertEqual(new["jobs"][1]["src"]["buffer"], "a")
 
     def test_an_overwritten_buffer(self):
-        """One buffer for two tensors: each is read before the next one is written."""
+        """Two tensors are in one buffer, one after the other: each is read before the next tensor is written."""
         jobs = [mov("in.npy", into("a"), offset=[1, 0, 0]), mov(tensor("a", [5, 8, 4]), "x.npy"),
                 mov("in.npy", into("a"), offset=[2, 0, 0]), mov(tensor("a", [5, 8, 4]), "y.npy")]
         report, _ = self.optimise({"buffers": buffers("a"), "jobs": jobs})
-        # The second tensor is shorter: its reader also reads the end of the first one.
+        # The second tensor is shorter, so its reader also reads the end of the first tensor.
         self.assertEqual(report["after"]["jobs"], 4)
         self.assert_equal_outputs("x.npy", "y.npy")
         jobs[3]["src"]["shape"] = [4, 8, 4]
@@ -231,7 +231,7 @@ class Chains(Base):
         self.assertEqual(report["after"]["jobs"], 2)
 
     def test_an_updated_file_stays_whole(self):
-        """The updated file is read in part, so that the job that creates it must stay."""
+        """A later job reads a part of the updated file, so the job that creates the file must stay."""
         jobs = [mov("in.npy", "t.npy"), mov("in.npy", {"file": "t.npy", "update": True}, size=[1, 0, 0], offset=[3, 0, 0],
                                             dst_offset=[2, 0, 0]),
                 mov("t.npy", "x.npy", offset=[2, 0, 0], size=[1, 8, 4], perm_dim=[1, 0, 2]), mov("t.npy", "y.npy")]
@@ -280,7 +280,8 @@ class Chains(Base):
         self.assertEqual(report["after"]["jobs"], 2)
 
     def test_after(self):
-        """A job that waited for a removed one waits for its predecessors; one that overwrites a source, for its readers."""
+        """If a job waited for a removed job, it now waits for that job's predecessors. If it overwrites a source that
+        another job now reads, it waits for that reader."""
         jobs = [mov("in.npy", into("s"), name="fill"),
                 mov(tensor("s", SHAPE), into("a"), name="one", after=["fill"], offset=[1, 0, 0]),
                 mov(tensor("a", [5, 8, 4]), "x.npy", name="two", after=["one"], perm_dim=[2, 1, 0]),
@@ -288,7 +289,7 @@ class Chains(Base):
                 mov(tensor("s", SHAPE), "y.npy", name="last", after=["refill"]),
                 mov("in.npy", into("m"), name="mark", after=["one"])]
         file = {"buffers": buffers("s", "a", "m"), "jobs": jobs}
-        # With the file s.npy in place of the buffer "s", "fill" writes an output, so that the job stays.
+        # If the file s.npy replaces the buffer "s", "fill" writes an output, so the job stays.
         file["jobs"][0]["dst"] = {"file": "s.npy"}
         file["jobs"][1]["src"] = {"file": "s.npy"}
         file["jobs"][3]["dst"] = {"file": "s.npy"}
@@ -300,7 +301,7 @@ class Chains(Base):
         self.assertEqual(report["removed"], [{"job": "/jobs/1", "name": "one"}])
 
     def test_parameters_of_an_axis(self):
-        """The parameters of the result stay, even if their axis is permuted, cropped and subsampled."""
+        """The parameters of the result stay the same, even if their axis is permuted, cropped and subsampled."""
         self.write_npy("in.npy", "|i1", SHAPE)
         quant = {"axis": 1, "scale": list(range(1, 8)), "scale_frac_bits": [3, 1, 4, 1, 5, 9, 2], "zero_point": 7}
         jobs = [mov("in.npy", into("a"), offset=[0, 1, 0], perm_dim=[2, 1, 0]),
@@ -312,7 +313,7 @@ class Chains(Base):
         self.assertEqual((new["src"]["axis"], len(new["src"]["scale"])), (1, 8))
         self.assertEqual(report["proof"]["outputs"], 2)
         self.assert_equal_outputs("out.npy", "out.json")
-        # Padding by the first job would get parameters from the second job; a border of zeros has no parameters.
+        # Padding of the first job would get parameters from the second job; a border of zeros has no parameters.
         jobs[0] = mov("in.npy", into("a"), offset=[0, 2, 0], padding_pre=[0, 1, 0], perm_dim=[2, 1, 0])
         jobs[1]["cfg"]["offset"] = [0, 0, 0]
         jobs[0]["cfg"]["offset"] = [0, 0, 0]
@@ -332,7 +333,7 @@ class Chains(Base):
         self.assert_equal_outputs("out.npy", "out.json")
 
     def test_dtypes(self):
-        """The output has the dtype with which the second job reads the buffer."""
+        """The output has the dtype that the second job gives to the buffer."""
         jobs = [mov("in.npy", into("a")), mov(tensor("a", SHAPE, dtype="uint16"))]
         report, _ = self.optimise({"buffers": buffers("a"), "jobs": jobs})
         self.assertEqual(report["after"]["jobs"], 2)
@@ -347,7 +348,7 @@ class Chains(Base):
         self.assertIn("another size", report["kept"][0]["reason"])
 
     def test_archives(self):
-        """In the proof, .npy files with data of their own replace the tensors of archives."""
+        """For the proof, .npy files with data of their own replace tensors of archives."""
         header = json.dumps({"a": {"dtype": "I16", "shape": SHAPE, "data_offsets": [0, 384]},
                              "b": {"dtype": "BF16", "shape": SHAPE, "data_offsets": [384, 768]}}).encode()
         self.write("in.safetensors", len(header).to_bytes(8, "little") + header + bytes(768))
@@ -403,7 +404,7 @@ class Chains(Base):
             self.assertFalse(self.exists("new.json"))
 
     def test_long_chains(self):
-        """The time is linear in the number of jobs; 255 elements of padding are the most."""
+        """The time grows linearly with the number of jobs; padding has at most 255 elements."""
         count = 2000
         report, _ = self.optimise(chain(*[{"perm_dim": [2, 1, 0]}] * 2 * 100))
         self.assertEqual(report["after"]["jobs"], 1)

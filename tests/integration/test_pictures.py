@@ -23,7 +23,7 @@ SHAPE = (2, 3, 4, 5)
 
 
 def figures():
-    """Returns (name, shape of the source, cfg) of the moves that the specification draws, for every rank."""
+    """Returns (name, shape of the source, cfg) of the moves that the specification has drawings of, for every rank."""
     for rank in range(1, 5):
         shape = SHAPE[-rank:]
         cfgs = {
@@ -55,7 +55,7 @@ HARD = {
 
 
 def pixels(png):
-    """Returns the filtered rows of a PNG: enough to see whether the picture is empty."""
+    """Returns the rows of a PNG without undoing their filters, which is enough to see whether the picture is empty."""
     assert png[:8] == b"\x89PNG\r\n\x1a\n"
     data, at = b"", 8
     while at < len(png):
@@ -83,7 +83,7 @@ class Pictures(Case):
         return self.ctl("explain", "--no-memcpy", *arguments, code=code)
 
     def drawing(self, job):
-        """Returns the root element of a job's drawing, and the --json of the job."""
+        """Returns the root element of the drawing of a job, and the --json output of the job."""
         fact, = self.explain(job, "--svg", "job.svg", "--json").json
         return self.parsed(self.read("job.svg")), fact
 
@@ -110,7 +110,7 @@ class Pictures(Case):
                    if group.get("class") == state)
 
     def claims(self, root, words):
-        """Returns the number of cells, and the number of cells that are shown."""
+        """Returns the number of cells of the tensor, and the number of cells that the drawing shows."""
         texts = [text.text for text in root.iter(SVG + "text") if text.text.startswith(words + ": ")]
         if not texts:
             return 0, 0
@@ -131,7 +131,7 @@ class Pictures(Case):
         return moved, zeros
 
     def check_rendered(self, svg):
-        """Expects that rsvg-convert renders a picture that shows more than a frame."""
+        """Expects that rsvg-convert renders the drawing, and that the picture shows more than a frame."""
         done = subprocess.run([RSVG, svg], capture_output=True)
         self.assertEqual((done.returncode, done.stderr), (0, b""))
         width, height, rows = pixels(done.stdout)
@@ -217,7 +217,7 @@ class Drawings(Pictures):
         self.assertEqual(self.cells(self.side(root, "dst"), "gap"), 3 * 2)
 
     def test_names(self):
-        """Names are escaped like other text."""
+        """Names of jobs and files are escaped like other texts."""
         self.write("in<b>&.raw", bytes(4))
         src = {"file": "in<b>&.raw", "type": "fx8", "shape": [4]}
         self.write("job.json", mov(src=src, dst="\u00e4\"'.raw"))
@@ -263,7 +263,7 @@ class Drawings(Pictures):
 
 class Characters(Pictures):
     def picture(self, text):
-        """Returns the lines of the picture: the last paragraph, without its empty lines."""
+        """Returns the lines of the picture: the last paragraph of the output, without empty lines."""
         return text[text.index("\nsource (") + 1:].splitlines()
 
     def test_piped(self):

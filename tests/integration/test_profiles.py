@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""mlictl profile: lists, shows and checks profiles; the JSON Schema and the program agree on files."""
+"""Tests mlictl profile, which lists, shows and checks profiles; the JSON Schema and the program agree on each file."""
 import copy
 import json
 import os
@@ -19,7 +19,7 @@ REMOVED = object()
 
 
 def changed(document, path, value):
-    """A copy of the document with another value at the path, or without that member."""
+    """Returns a copy of the document with another value at the path, or without the member at the path."""
     document = copy.deepcopy(document)
     place = document
     for key in path[:-1]:
@@ -31,7 +31,8 @@ def changed(document, path, value):
     return document
 
 
-# (path, value, pointer of the error, part of the message). The schema refuses all but those marked PROGRAM.
+# (path, value, pointer of the error, part of the message). The schema refuses all of them except those marked PROGRAM,
+# which only the program refuses.
 BAD = [
     (("name",), "VPX", "/name", "lowercase letters"),
     (("name",), REMOVED, "/name", "missing"),

@@ -10,8 +10,7 @@ from harness import Case, Daemon, main, mov, wait_for
 from screen import Screen, picture
 from suspend import suspend
 
-# With its seed, this engine delays the first transfer by 1.4 s. Events come while it waits, on any
-# machine.
+# With this seed, the engine delays the first transfer by 1.4 s. On any machine, events come during this delay.
 SLOW = "fault:threads,delay_us=5000000,tiny=0"
 DRAWN = re.compile("\r([^\r\n\033]+)\033\\[K")
 
@@ -23,7 +22,7 @@ class Progress(Case):
         self.write("job.json", mov())
 
     def check(self, shown, label):
-        """Expects that a line was drawn over, and that only the command's own line remains."""
+        """Expects that a line was drawn and later overwritten, and that only the command's own line remains."""
         drawn = DRAWN.findall(shown)
         self.assertTrue(drawn, shown)
         for line in drawn:
@@ -50,7 +49,7 @@ class Progress(Case):
         self.check(shown, "tile")
 
     def test_a_daemon_that_does_not_answer(self):
-        """The job's own timeout ends the wait, as it does without a terminal."""
+        """The job's own timeout ends the wait, as without a terminal."""
         self.write("timed.json", mov(timeout_ms=100))
         socket = self.daemon.socket
         suspend(self.daemon.pid)
@@ -65,8 +64,8 @@ class Progress(Case):
         self.assertTrue(DRAWN.search(shown))
 
     def test_a_narrow_terminal(self):
-        """A narrow line cuts the name and not the numbers; some terminals report their columns
-        only."""
+        """On a narrow terminal the line cuts the name and not the numbers. Some terminals report only their columns.
+        """
         name = "a_long_name_" * 4 + ".json"
         os.rename(self.path("job.json"), self.path(name))
         for rows, columns in ((24, 40), (0, 30)):
@@ -79,7 +78,7 @@ class Progress(Case):
                 self.assertRegex(line, r"^a_l\w*\.\.\.: [\d.]+ [KM]?i?B of [\d.]+ [KM]?i?B, \d+ %")
 
     def test_gen(self):
-        """The test stops gen for longer than the delay before the first progress line."""
+        """The test stops the process of gen for longer than the delay before the first progress line."""
         screen = Screen(self, "gen", "big.npy", "--shape", "150,1000,1000", "--dtype", "int8")
 
         def written():

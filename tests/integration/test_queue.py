@@ -15,7 +15,7 @@ from batch_scene import BatchCase
 from harness import MLICTL, SOURCE, main, npy, wait_for
 from queue_server import HAS_REDIS, Redis
 
-# With this seed the first case of a worker takes the whole delay; others take a random part.
+# With this seed, the first case of a worker takes the whole delay, and other cases take a random part of it.
 SLOW = "fault:inline,tiny=0,seed=3,delay_us="
 _spec = importlib.util.spec_from_file_location("fleet", SOURCE / "bench/queue/fleet.py")
 fleet = importlib.util.module_from_spec(_spec)
@@ -147,7 +147,8 @@ class OnRedis(QueueCase):
         self.assertIn("0 cases", self.finish(other, code=0).out)
 
     def test_a_lease_that_ran_out(self):
-        """The first result of two workers counts, from the owner of the lease or not."""
+        """If two workers send a result of a case, the first result counts, whether or not the sender still owns the
+        lease."""
         self.add("a")
         self.enqueue()
         worker = self.start_worker(delay=2500000)  # still runs when it is stopped, on a slow machine, too
@@ -206,7 +207,7 @@ class OnRedis(QueueCase):
                          {"c000": "passed", "c001": "error", "c002": "passed"})
         self.assertEqual(result["c001"]["reason"], "inputs")
         self.assertIn("3 workers refused the case", result["c001"]["message"])
-        # enqueue makes a case that no worker could run wait again, even if its files are the same.
+        # After enqueue, a case that no worker could run waits for a worker again, even if its files are the same.
         self.write("cases/c001.json", good)
         self.assertEqual(self.enqueued(), (0, 1, 2))
         self.assertEqual(self.counts_of(), (3, 1, 0, 2, 0))
@@ -235,7 +236,8 @@ class OnRedis(QueueCase):
         self.assertEqual(self.counts_of(), (4, 0, 0, 4, 2))
 
     def test_cases_of_other_directories_with_equal_names(self):
-        """Two versions of a model have cases of the same names: the second must not replace the first."""
+        """Two versions of a model have cases with the same names: the cases of the second version must not replace
+        those of the first."""
         self.add_many(3)
         self.enqueue()
         self.write("good.npy", self.read("good.npy"))
@@ -271,7 +273,7 @@ class OnRedis(QueueCase):
         self.assertIn("is not below", self.enqueue("--root", "missing", "cases", code=2).err)
 
     def test_root_and_path_in_other_forms(self):
-        """The root and the path may be relative, absolute, or lead through a link."""
+        """The root and the path may be relative or absolute, or lead through a link."""
         self.add("a")
         (self.dir / "elsewhere").mkdir()
         (self.dir / "link").symlink_to(self.dir)
@@ -377,7 +379,7 @@ class OnRedis(QueueCase):
         self.assertEqual(case["again"], "mlictl run failed/c001/job.json")
 
     def test_a_fleet(self):
-        """A sample of bench/queue/fleet.py: slow and killed workers, exact counts."""
+        """Runs a small part of bench/queue/fleet.py: slow and killed workers, and exact counts."""
         options = fleet.parse(["--cases", "150", "--delay-ms", "10"])
         figures, wrong = fleet.run(MLICTL, self.server, self.root / "fleet", options)
         print(f"\nseed {options.seed}: {figures}")
@@ -460,7 +462,7 @@ class Usage(BatchCase):
             self.assertIn(text if HAS_REDIS else "built without hiredis", err, words)
 
     def hostile(self, answer):
-        """Runs status against a server that answers each connection with these bytes."""
+        """Runs status against a server that sends these bytes on each connection."""
         with socket.socket() as server:
             server.bind(("127.0.0.1", 0))
             server.listen()

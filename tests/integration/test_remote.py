@@ -172,8 +172,8 @@ class Lost(Remote):
         self.assertEqual([fact["state"] for fact in result.json], ["lost", "skipped"])
 
     def test_killed_ssh(self):
-        # If ssh is killed, the remote command sees the end of its input; the script in
-        # place of ssh does the same.
+        # If ssh is killed, the remote command sees the end of its input; so it does with the test's script in place of
+        # ssh.
         self.stand_in('exec 3<&0; /bin/sh -c "$*" <&3 3<&- & wait; exit 255')
         process = self.held()
         for pid in filter(str.isdigit, os.listdir("/proc")):
@@ -357,7 +357,7 @@ class Proxy(Remote):
         self.assert_nothing_left()
 
     def test_requests_beyond_the_memory_limit(self):
-        """Large requests wait for one another; requests behind large requests are not lost."""
+        """Large requests wait for each other; requests that come after large ones are not lost."""
         sent = b"".join(self.submit(i, [{"bytes": 6}, {"size": 700 << 20, "back": True}],
                                     channels=16) + b"abcdef" for i in range(1, 6))
         code, lines, _ = self.converse(sent + self.request(9, "daemon.ping"))
@@ -368,7 +368,7 @@ class Proxy(Remote):
         self.assert_nothing_left()
 
     def test_more_requests_than_fit(self):
-        """Requests that the daemon does not read yet wait in the proxy and are answered in the end."""
+        """Requests that the daemon has not read yet wait in the proxy, and are answered later."""
         process = self.proxy()
         suspend(self.daemon.pid)
         count = 20000
@@ -410,7 +410,7 @@ class Proxy(Remote):
         self.daemon_may_die = True
 
     def test_a_client_that_does_not_read(self):
-        """Bytes wait in the client's pipe, and not in the proxy's memory."""
+        """If the daemon does not read, bytes wait in the client's pipe, not in the proxy's memory."""
         process = self.proxy()
         line = self.submit(1, [{"bytes": 6}, {"size": 32 << 20, "back": True}]) + b"abcdef"
         for _ in range(8):

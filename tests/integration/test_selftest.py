@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests mlictl selftest: sound engines pass, every kind of fault is found, and failures can be
-repeated."""
+"""Tests mlictl selftest: engines without faults pass, every kind of fault is found, and failures can be repeated."""
 import json
 import signal
 import time
@@ -23,7 +22,8 @@ class Selftest(Case):
         return result.json[0]
 
     def caught(self, engine, *arguments, kind):
-        """Returns the object of one engine with a failed case; expects the kind of its first failure."""
+        """Returns the object of one engine, which must have a failed case; expects this kind of failure for the first
+        one."""
         fact = self.one(engine, *arguments, code=1)
         self.assertGreater(fact["failures"], 0)
         self.assertEqual(fact["first_failures"][0]["kind"], kind, fact)
@@ -160,7 +160,7 @@ class Caught(Selftest):
 
 class Reproduced(Selftest):
     def reproduce(self, index, *arguments):
-        """Makes case `index` fail and returns its job file."""
+        """Makes case number `index` fail, and returns the job file that selftest writes for it."""
         engine = "fault:inline,corrupt=1"
         fact = self.caught(engine, "--seed", "6", "--only", str(index), "--channels", "1",
                            "--mode", "wait", *arguments, kind="mismatch")
@@ -173,7 +173,7 @@ class Reproduced(Selftest):
             self.ctl("validate", job, code=0)
             for engine in ("inline", "threads:tiny=0", "mock:tiny=0"):
                 self.ctl("run", "--engine", engine, job, code=0)
-            # The first work item restores the destination, the second work item is the case itself.
+            # The first work item restores the destination; the second work item is the case itself.
             result = self.ctl("run", "-e", "fault:inline,corrupt=2", "--json", job, code=1)
             self.assertEqual([fact["state"] for fact in result.json],
                              ["done", "mismatch", "skipped"])

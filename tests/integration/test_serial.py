@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests boards at a serial line: jobs, batch and selftest on the agent of a board, which runs on this machine, and
-lines with every kind of fault."""
+"""Tests boards at a serial line. The agent of a board runs on this machine: jobs, batch and selftest, and serial lines
+with every kind of fault."""
 import json
 import os
 import pathlib
@@ -45,7 +45,7 @@ class Board(Case):
         return ",".join([f"serial:{self.path}", *options])
 
     def line(self, **faults):
-        """Puts a line with faults between mlictl and the agent. Returns it and its URL."""
+        """Puts a serial line with faults between mlictl and the agent. Returns the line and its URL."""
         path = self.dir / "line.sock"
         line = Line(path, self.path, **faults)
         self.addCleanup(line.close)
@@ -62,7 +62,7 @@ class Board(Case):
         return name
 
     def compare(self, jobs, outputs, url=None):
-        """Runs the jobs on the board and in this process; the outputs must be equal. Returns those."""
+        """Runs the jobs on the board and in this process, and expects equal outputs. Returns the outputs."""
         job = self.job(jobs)
         self.ctl("run", "-H", url or self.url(), job, code=0)
         found = {name: (self.dir / name).read_bytes() for name in outputs}
@@ -184,7 +184,7 @@ class Jobs(Board):
 
 
 class Emulated(Board):
-    """Boards in QEMU; the agent of this machine stands for QEMU and the board."""
+    """Tests boards in QEMU; the agent of this machine stands for QEMU and the board."""
 
     def setUp(self):
         super().setUp()
@@ -301,7 +301,7 @@ class Selftest(Board):
 
 
 class Lines(Board):
-    """Lines with faults: a command is slower, and never wrong."""
+    """On lines with faults, a command takes longer, but its result is never wrong."""
     JOB = [{"op": "mov", "src": {"file": "a.npy", "type": "fx16"}, "dst": {"file": "b.npy"},
             "cfg": {"perm_dim": [1, 0]}}]
 

@@ -54,7 +54,7 @@ class Detached(Service):
         self.assertRegex(again.out, r"^job 1: done, 6 B in ")
 
     def test_a_source_that_another_job_writes(self):
-        """The second job waits for the first without "after", even if they are in two files."""
+        """The second job waits for the first job without "after", even if the jobs are in two files."""
         shape, content = (64, 256, 256), bytes(range(256)) * (64 * 256)
         self.write("in.npy", npy("|i1", shape, content))
         for jobs in ({"job.json": [mov(dst="a.npy", perm_dim=[2, 1, 0]), mov("a.npy", "b.npy")]},
@@ -106,7 +106,7 @@ class Jobs(Service):
         self.write_npy("in.npy", "|i1", (4,))
 
     def stuck(self):
-        """Starts a daemon whose first job never ends, and submits a second job that waits for it."""
+        """Starts a daemon whose first job never ends, and submits a second job, which waits for the first one."""
         self.other_daemon("--engine", "fault:threads,tiny=0,stick=1")
         self.write("job.json", [mov(name="stuck"), mov(dst="2.npy", after=["stuck"], name="next")])
         self.facts("submit", "-d", "job.json")
@@ -270,7 +270,7 @@ def event(kind, time_ns, number):
 
 
 class TraceOfAScript(Case):
-    """A fake daemon sends these events and then disconnects or stays."""
+    """A fake daemon sends these events, and then disconnects or keeps the connection."""
 
     def serve(self, lines, stay=True):
         path = self.path("peer.sock")

@@ -13,8 +13,8 @@ from completions import Completions
 from harness import Case, main, wait_for
 
 
-class Shell(Completions):
-    """Tests for both shells; the derived classes define complete()."""
+class Shell:
+    """Tests for both shells; the derived class of each shell defines complete()."""
 
     def setUp(self):
         super().setUp()
@@ -121,7 +121,8 @@ class Zsh(Shell, Case):
             self.enter(line)
 
     def enter(self, line):
-        """Runs a line and returns at the next prompt: until then, the terminal driver edits lines itself."""
+        """Runs a line, and returns when the next prompt has come. Before the prompt, the terminal driver edits lines,
+        and would drop a line and a tab after it."""
         self.marks += 1
         os.write(self.ours, f"{line}\nprint -r -- mark$(({self.marks}))end >$TTY\n".encode())
         self.wait_for_text(f"mark{self.marks}end".encode(), b"> ")
@@ -136,8 +137,8 @@ class Zsh(Shell, Case):
         shown, self.seen = self.seen.decode(errors="replace"), b""
         self.assertTrue(found, shown)
 
-    def complete_all(self, lines):
-        """Returns the matches that zsh adds when tab is pressed behind each line."""
+    def complete(self, line):
+        """Returns the matches that zsh adds when the tab key is pressed at the end of the line."""
         self.hits.write_text("")
         self.lines.write_text("\n".join(lines))
         os.write(self.ours, b"\x18")
@@ -151,7 +152,7 @@ class Zsh(Shell, Case):
         self.assertEqual(self.complete("mlictl jobs --state=done,running,c"), {"cancelled"})
 
     def test_found_in_fpath(self):
-        """In a file of $fpath, the script is the body of the function."""
+        """In a file of a directory of $fpath, the script is the body of the function."""
         directory = self.root / "functions"
         directory.mkdir()
         shutil.copy(self.script, directory / "_mlictl")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests files that shrink while mlictl reads them: mlictl reports the files, and neither mlictl nor
-a batch ends early."""
+"""Tests files that shrink while mlictl reads them: mlictl reports these files, and neither mlictl nor a batch ends
+early."""
 import os
 import unittest
 
@@ -53,7 +53,7 @@ class WhileMapped(Case):
                 self.assertEqual([e["file"] for e in result.json], [shrinking])
 
     def test_a_header(self):
-        """The file is empty when mlictl reads its first bytes."""
+        """The file has become empty when mlictl reads its first bytes."""
         self.reading = True
         self.write_npy("a.npy", "|i1", (100, 100))
         result = self.shrunk("a.npy", "show", "a.npy")
@@ -107,7 +107,7 @@ class DuringABatch(BatchCase):
 
 class WhileCompared(Case):
     def test_large_files(self):
-        """Holes take no storage, but comparing holes takes time."""
+        """Holes of a file take no storage, but comparing them takes time."""
         size = 1 << 29
         for name in ("a.npy", "b.npy"):
             self.write(name, npy("|i1", (size,), b""))

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Compares `slice` of a job with the same text behind a NumPy array; other texts are refused."""
+"""Compares the member `slice` of a job with the same text as an index of a NumPy array; tests that other texts are
+refused."""
 import io
 import os
 import random
@@ -25,7 +26,7 @@ def random_entry(rng, extent):
 
 
 def random_slice(rng, padded):
-    """Returns one entry for each dimension, or fewer, with or without an ellipsis."""
+    """Returns a random index: one entry for each dimension or fewer, with or without an ellipsis."""
     entries = [random_entry(rng, extent) for extent in padded]
     if rng.random() < 0.5:
         missing = rng.randrange(len(padded) + 1)
@@ -39,12 +40,12 @@ def random_slice(rng, padded):
 
 
 def numpy_slice(text):
-    """Returns the slice as Python reads it behind an array."""
+    """Returns the slice as Python reads it when it is the index of an array."""
     return eval(f"_[{text}]", {"_": type("", (), {"__getitem__": lambda _, index: index})()})
 
 
 class Example:
-    """Has a random array and a job that moves a slice of it; `wanted` is NumPy's result."""
+    """Makes a random array and a job that moves a slice of it; `wanted` is NumPy's result."""
 
     def __init__(self, rng):
         shape = [rng.randrange(1, 9) for _ in range(rng.randrange(1, 5))]
@@ -105,7 +106,7 @@ class AgainstNumpy(Case):
             self.assertFalse(self.exists(f"out{i}.npy"))
 
     def test_random_lines(self):
-        """Gives the same slices as options of `make`."""
+        """Gives the same slices as an option of `make`."""
         for _ in range(scaled(60)):
             e = Example(self.rng)
             self.write("in.npy", saved(e.array))

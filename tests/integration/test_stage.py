@@ -53,7 +53,8 @@ class Stage(Case):
         return job
 
     def test_source_and_destination_overlap(self):
-        """A staged permute may overlap in one buffer: every command accepts the job, and the result is exact."""
+        """The operands of a staged permute may overlap in one buffer: every command accepts the job, and the result is
+        right."""
         self.write_npy("square.npy", "|i1", (8, 8))
         whole = {"buffer": "b", "type": "fx8", "shape": [8, 8]}
         jobs = [dict(mov("square.npy", {"buffer": "b"}), name="load")]
@@ -108,12 +109,12 @@ class Stage(Case):
             for words in (("run", *STRICT), ("submit", *socket), ("submit", *socket, *STRICT), ("batch", *STRICT)):
                 self.ctl(*words, name, code=0)
         self.assertEqual(self.read("twice.npy"), wanted)
-        # An unstaged permute of external memory breaks a rule.
+        # Without a stage, a permute of external memory breaks a rule.
         self.write("job.json", {k: v for k, v in permute().items() if k != "stage"})
         self.assertIn("rule vector-memory", self.ctl("run", *STRICT, "job.json", code=2).err)
 
     def test_updates(self):
-        """The last step updates a file with an offset; its lock is free again for the next job."""
+        """The last step updates a file at an offset; after the job, the file is no longer locked for the next job."""
         self.write_npy("out.npy", "|i1", (9, 7, 9), data=bytes(567))
         job = dict(permute(dst={"file": "out.npy", "update": True}), op="mov")
         job["cfg"]["dst_offset"] = [1, 1, 2]
@@ -126,7 +127,7 @@ class Stage(Case):
         self.assertEqual(staged, self.read("out.npy"))
 
     def test_buffers_of_the_file(self):
-        """A staged job may read and write buffers, and the ranges of the stage are beside them."""
+        """A staged job may read and write buffers; the ranges of the stage do not overlap them."""
         file = {"buffers": [{"name": "b", "bytes": 336, "memory": "ddr"}, {"name": "c", "bytes": 261472, "memory": "vccm"}],
                 "jobs": [mov("in.npy", {"buffer": "b"}, name="load"),
                          dict(permute({"buffer": "b", "type": "fx8", "shape": list(SHAPE)}), after=["load"])]}
@@ -159,7 +160,7 @@ class Stage(Case):
         self.write("job.json", permute())
         error = self.submit("--detach", "--json", "job.json", code=2).json[0]["error"]
         self.assertEqual(error["pointer"], "/stage")
-        # An error of the job itself is that of the job without a stage.
+        # A job with an error gets the same message with and without a stage.
         self.write("job.json", dict(permute(expect={"error": "MLI_STATUS_BAD_FUNC_CFG"}),
                                     cfg={"perm_dim": [2, 0, 2]}))
         self.assertIn("cfg.perm_dim", self.ctl("run", *STRICT, "job.json", code=0).out)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests colours, redrawn lines and ^C on a terminal, and their absence elsewhere."""
+"""Tests colours, redrawn lines and ^C on a terminal; elsewhere there are no colours and no redrawn lines."""
 import os
 import pty
 import re
@@ -25,7 +25,7 @@ class Terminal(Case):
         return Screen(self, *arguments, **more).end()
 
     def commands(self):
-        """Returns command lines whose state word has a colour, and that word."""
+        """Returns command lines that print the word of a state in colour, and that word."""
         self.write("golden.json", mov(expect={"file": "in.npy"}))
         self.write("wrong.json", mov(expect={"file": "other.npy"}))
         return [(("validate", "job.json"), GOOD + "valid" + END),
@@ -55,7 +55,7 @@ class Colours(Terminal):
         self.assertIn(BAD + "mlictl:" + END, self.show("status", "77", *socket)[0])
 
     def test_colours_are_the_only_difference(self):
-        """The text is that of a pipe, except times, rates and the widths of their columns."""
+        """The text is the same as on a pipe, except for times, rates and the widths of their columns."""
         number = re.compile(r" *[\d.]+ ([num]?s|[KMG]?i?B/s)\b|seed \d+")
         for command, _ in self.commands():
             with self.subTest(command=command):
@@ -93,7 +93,7 @@ class Colours(Terminal):
             self.assertNotIn("\033", self.show(*line)[0])
 
     def test_each_stream_is_checked(self):
-        """Errors on the terminal are red even if the results go to a pipe, and vice versa."""
+        """Errors on a terminal are red even if the results go to a pipe, and the other way round."""
         ours, theirs = pty.openpty()
         self.addCleanup(os.close, ours)
         environment = dict(self.environment(), TERM="xterm")
@@ -171,8 +171,8 @@ class Drawing(Terminal):
 class Interrupt(Terminal):
     def test_interrupt_cancels_a_job(self):
         screen = Screen(self, "run", "-e", "fault:threads,stick=1", "job.json")
-        # The output of a running job has a temporary name or no name, so wait for the threads of
-        # the service.
+        # The output of a running job has a temporary name or no name, so the test waits for the threads of the service
+        # instead.
         tasks = f"/proc/{screen.process.pid}/task"
         self.assertTrue(wait_for(lambda: len(os.listdir(tasks)) > 4))
         screen.press(b"\x03")
@@ -182,7 +182,7 @@ class Interrupt(Terminal):
         self.assertFalse(self.exists("out.npy"))
 
     def test_every_colour_is_reset(self):
-        """The terminal is never left in a colour."""
+        """A command never leaves the terminal in a colour."""
         for command, _ in self.commands():
             shown = self.show(*command)[0]
             self.assertEqual(len(re.findall(r"\033\[\d+m", shown.replace(END, ""))),

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""mlictl tile: tiled moves equal untiled ones, a convolution computed tile by tile equals the whole one."""
+"""Tests mlictl tile: tiled moves are equal to moves without tiles, and a convolution that is computed tile by tile is
+equal to one that is computed as a whole."""
 import ast
 import hashlib
 import itertools
@@ -39,7 +40,8 @@ class Grid:
 
 
 def convolve(grid, weights, kernel, stride, dilation, channels):
-    """Returns shape and bytes of a convolution without padding, modulo 256. weights: (ky, kx, cin, cout)."""
+    """Returns the shape and the bytes of a convolution without padding, modulo 256. The weights have the dimensions
+    (ky, kx, cin, cout)."""
     rows = (grid.shape[0] - (kernel[0] - 1) * dilation[0] - 1) // stride[0] + 1
     columns = (grid.shape[1] - (kernel[1] - 1) * dilation[1] - 1) // stride[1] + 1
     out = bytearray()
@@ -112,7 +114,7 @@ class Tile(Case):
         daemon = self.start_daemon(board, "--profile", "vpx5-nsim")
         self.ctl("submit", "--socket", daemon.socket, "tiles.json", code=0)
         self.assertEqual(self.read("out.npy"), self.read("want.npy"))
-        # Detached jobs are ordered by `after` alone.
+        # Only `after` orders detached jobs.
         (self.dir / "out.npy").unlink()
         self.ctl("submit", "--socket", daemon.socket, "--detach", "tiles.json", code=0)
         self.assertTrue(wait_for(lambda: self.exists("out.npy") and self.read("out.npy") == self.read("want.npy")))
@@ -129,7 +131,7 @@ class Tile(Case):
         self.assertIn("second1", jobs)
         self.ctl("run", "tiles.json", code=0)
         self.assertEqual(parse_npy(self.read("out.npy")), parse_npy(self.read("in.npy")))
-        # The sum, computed for each tile and assembled.
+        # Adds up the partial sums, computed for each tile and put together.
         plan = self.plan("in.npy", "sum.npy", "--elementwise", "--with", "second.npy", "--budget", "600", "-o",
                          "tiles.json", "--tiles", "tiles", "--stitch", "stitch.json", "-f")
         self.ctl("run", "tiles.json", code=0)
@@ -204,7 +206,7 @@ class Tile(Case):
         jobs = json.loads(self.read("tiles.json"))["jobs"]
         self.assertTrue(any(job["src"].get("file") == "w.npy" for job in jobs))
         self.ctl("run", "tiles.json", code=0)
-        # With --tiles, the jobs also save the tiles of the weights.
+        # With --tiles, the job file also saves the tiles of the weights.
         self.plan("in.npy", "--window", "3", "--out-channels", "6", "--weights", "w.npy", "--budget", "1000", "-o",
                   "tiles.json", "--tiles", "tiles", "-f")
         self.ctl("run", "tiles.json", code=0)
@@ -212,7 +214,7 @@ class Tile(Case):
             self.assertTrue(self.exists(f"tiles/{name}"), name)
 
     def test_double_buffering_overlaps(self):
-        """With two buffers loads overlap kernels, so the same tiles take less time than with one."""
+        """With two buffers, loads overlap kernels, so the same tiles take less time than with one buffer."""
         layer = ("--shape", "56x56x64", "--window", "3x3", "--pad", "same", "--profile", "vpx5-nsim", "--compute", "1")
         one, two = (self.plan(*layer, "--buffers", n, "--trace", f"{n}.json", "-f")["time"] for n in (1, 2))
         self.assertLess(two["ns"], one["ns"])
@@ -229,14 +231,15 @@ class Tile(Case):
         self.assertGreater(overlapping("2.json"), 1)
 
     def test_the_kernels_add_up(self):
-        """Three input channels and 0.5 cycles for each result: the shares of the kernels lose nothing."""
+        """With three input channels and 0.5 cycles for each result, no time of the kernels is lost when it is divided
+        among the tiles."""
         plan = json.loads(self.ctl("tile", "--shape", "64x64x3", "--type", "sa8", "--window", "7x7", "--stride",
                                    "2", "--pad", "same", "--out-channels", "64", "--profile", "vpx5-nsim",
                                    "--compute", "0.5", "--json", code=0).out)
         self.assertNotIn(".", plan["time"]["cycles"])
 
     def test_the_time_is_that_of_explain(self):
-        """Without kernels the schedule of the plan is that of the job file; both are computed separately."""
+        """Without kernels, the schedule of the plan is equal to that of the job file, which is computed separately."""
         rng = random.Random(SEED)
         self.random_file(rng, (60, 50, 16))
         for kernel, channels in ((3, 16), (1, 90)):
@@ -251,7 +254,8 @@ class Tile(Case):
             self.assertAlmostEqual(explained["ns"] / plan["time"]["ns"], 1, delta=0.02)
 
     def test_the_shortest_time(self):
-        """On a board the predicted time counts: of short rows, of descriptors, of kernel calls, of busy buffers."""
+        """On a board the predicted time decides: it counts short rows, descriptors, kernel calls, and waits for busy
+        buffers."""
         vpx, zdma = ("--profile", "vpx5-nsim"), ("--profile", "zynqmp-zdma", "--memory", "ocm")
         wide = ("--shape", "224x224x32", "--window", "1x1", "--out-channels", "256")
         half = ("--stride", "2", "--pad", "same", "--budget", "64KiB")
@@ -282,7 +286,7 @@ class Tile(Case):
                 self.assertLess(plan["ns"], 1.05 * (free["time"]["ns"] + plan["kernels_ns"]), board)
         # A memory may begin at address 0.
         self.plan("--shape", "56x56x64", "--window", "3x3", "--profile", "host", "--memory", "ddr", "--budget", "100KiB")
-        # Each call of a kernel takes time, so a plan with many small tiles is slow.
+        # Each call of a kernel takes a fixed time, so a plan with many small tiles is slow.
         calls = self.plan(*wide, *vpx, "--compute", "1", "--call", "1000")
         self.assertLess(calls["steps"], 200)
         self.assertEqual(calls["time"]["kernels_ns"], 224 * 224 * 256 + 1000 * calls["steps"])
@@ -421,7 +425,7 @@ class Tile(Case):
     STITCHED = ("in.npy", "out.npy", "--window", "3", "--pad", "same", "--budget", "300", "--tiles", "d")
 
     def test_all_outputs_or_none(self):
-        """A refused output leaves the others, and the directory of the tiles, as they were."""
+        """If one output is refused, the other outputs and the directory of the tiles stay as they were."""
         self.random_file(random.Random(SEED), (6, 5, 4))
         self.write("tiles.json", b"old")
         self.write("old.json", b"old")
@@ -459,13 +463,13 @@ class Tile(Case):
                 err = self.ctl("tile", *options, "-o", "tiles.json", *arguments, code=2).err
                 self.assertIn(words + ": this is also the file of a tile in --tiles d", err)
                 self.assertEqual(list(self.listing()), ["in.npy"])
-        # Other names in this directory are free.
+        # The directory may contain files with other names.
         self.ctl("tile", "in.npy", "d/out_900.npy", *options, "-o", "d/tiles.json", "--stitch", "d/stitch.json", code=0)
         self.ctl("run", "d/tiles.json", code=0)
         self.assertTrue(self.exists("d/in_1.npy"))
 
     def test_standard_output(self):
-        """An output "-" is the only one on standard output, and no file gets the name "-"."""
+        """If an output is "-", nothing else is printed on standard output, and no file gets the name "-"."""
         self.random_file(random.Random(SEED), (6, 5, 4))
         stitched = (*self.STITCHED, "--profile", "vpx5-nsim", "-f")
         for option in ("--output", "--stitch", "--svg", "--timeline", "--trace"):
@@ -479,7 +483,7 @@ class Tile(Case):
         self.assertFalse(self.exists("-"))
 
     def test_tensors_that_exceed_the_board(self):
-        """Tensors that do not fit into the board's memory get a plan that says so."""
+        """Tensors that do not fit in the board's memory get a plan, which says that they do not fit."""
         boards = (("vpx5-nsim", "vccm"), ("hexagon-v68", "vtcm"))
         for board, memory in sampled(boards):
             for layer in (("256x256x200x128", "--perm", "3,1,0,2"), ("65535x32768", "--perm", "1,0"),
@@ -492,7 +496,7 @@ class Tile(Case):
                                  predicted["tensors"]["bytes"] > predicted["tensors"]["room"])
                 if board == "vpx5-nsim":
                     self.assertIn(f"the tensors need {predicted['tensors']['bytes']} B, but ddr has 1073741824 B", text)
-        # A layer of the same kind that fits has the same time for each byte.
+        # A layer of the same kind that fits without tiling takes the same time for each byte.
         small, large = (self.plan("--shape", f"{rows}x32768", "--elementwise", "--profile", "vpx5-nsim")
                         for rows in (8192, 32768))
         self.assertLess(small["time"]["tensors"]["bytes"], small["time"]["tensors"]["room"])
@@ -500,7 +504,7 @@ class Tile(Case):
         self.assertAlmostEqual(large["time"]["ns"] / small["time"]["ns"], 4, delta=0.1)
 
     def test_the_dtype_is_kept(self):
-        """Unsigned inputs give the same file as an untiled move, and tiles with their dtype."""
+        """Unsigned inputs give the same file as a move without tiles, and tiles of the same dtype."""
         rng = random.Random(SEED)
         for dtype, item in (("|u1", 1), ("|b1", 1), ("<u2", 2), ("<f4", 4)):
             shape = (7, 6, 5)

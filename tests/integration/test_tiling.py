@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs the example of a tiling loop, which compares its own result."""
+"""Runs the example of a tiling loop, which checks its own result."""
 import os
 import subprocess
 

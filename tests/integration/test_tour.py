@@ -9,13 +9,13 @@ from harness import MLICTL, MLID, SOURCE, Case, main
 
 TOUR = SOURCE / "docs/mlictl.md"
 SOCKET = "/tmp/tour.sock"  # of the text; the test's daemon has one of its own
-# Numbers that differ between runs: times, rates, and the widths of columns.
+# Parts of an output that differ between runs: times, rates, and the widths of columns.
 MASKS = ((r"\b[\d.]+ [num]?s\b", "TIME"), (r"\b[\d.]+ (?:[KMG]?i?B|cases)/s", "RATE"),
          (r'"(ns_\w+)":\d+', r'"\1":0'), (r" +", " "))
 
 
 def steps(text):
-    """Returns (command, output) of the blocks that have a prompt."""
+    """Returns (command, output) for each block that begins with a prompt."""
     for block in re.findall(r"(?:^    .*\n)+", text, re.M):
         lines = [line[4:] for line in block.splitlines()]
         if not lines[0].startswith("$ "):
@@ -66,7 +66,7 @@ class Tour(Case):
         self.assertGreater(count, 15)
 
     def test_the_demo_prints_the_lines_of_the_readme(self):
-        """README.md shows some of the lines, in their order."""
+        """README.md shows some of the lines of scripts/demo, in the same order."""
         text = (SOURCE / "README.md").read_text().split("\n    $ scripts/demo\n")[1].split("\n\n")[0]
         shown = [masked(line) for line in re.findall(r"^    (.*)$", text, re.M)]
         done = subprocess.run([SOURCE / "scripts/demo"], env=dict(self.environment(), MLICTL=MLICTL, MLID=MLID), text=True,

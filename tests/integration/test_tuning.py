@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""mlictl calibrate --kernels writes a tuning file; mlictl and mlid use it, and ignore that of another machine."""
+"""Tests mlictl calibrate --kernels, which writes a tuning file. mlictl and mlid use the file, and ignore the file of
+another machine."""
 import copy
 import json
 import signal
@@ -16,7 +17,7 @@ except ImportError:
 
 NEVER = (1 << 53) - 1
 
-# (name, value, part of the message). Schema and program refuse all of them.
+# (name, value, part of the message): the schema and the program refuse all of these values.
 BAD = [
     ("stage_rows", 65, "multiple of 16"),
     ("stage_rows", 8, "16"),
@@ -49,14 +50,15 @@ class Tuning(Case):
         self.write("t.json", self.file)
 
     def changed(self, **values):
-        """Returns the file with other values."""
+        """Returns the tuning file with other values."""
         file = copy.deepcopy(self.file)
         for name, value in values.items():
             file["values"].setdefault(name, {})["value"] = value
         return file
 
     def test_the_file(self):
-        """Each value has its default, and a gain if it differs from the default; mlictl reads the file."""
+        """The report has the default of each value, and the gain of each value that differs from its default; mlictl
+        can read the file."""
         self.assertEqual(self.file["format"], 1)
         self.assertGreater(len(self.file["values"]), 20)
         for name, entry in self.file["values"].items():
@@ -107,7 +109,7 @@ class Tuning(Case):
             self.assertIn(words, check.stderr)
 
     def test_the_result_is_the_same(self):
-        """Moves with extreme values write the same bytes."""
+        """Moves write the same bytes with the extreme values of the tuning."""
         self.ctl("run", "job.json", code=0)
         expected = self.read("out.npy")
         thresholds = {name: 0 for name in self.file["values"] if name.startswith("stream_")}
@@ -128,7 +130,7 @@ class Tuning(Case):
             self.assertIn("streamed", streamed)
 
     def test_another_machine(self):
-        """One line of warning; the job runs."""
+        """mlictl prints a warning of one line, and runs the job."""
         file = self.changed()
         file["machine"]["l2"] += 1
         self.write("other.json", file)
@@ -141,7 +143,8 @@ class Tuning(Case):
         self.assertIn("is ignored", check.stderr)
 
     def test_where_the_file_comes_from(self):
-        """--tuning, else MLI_TUNING, else the configuration directory; an empty MLI_TUNING means no file."""
+        """mlictl reads the file of --tuning, else of MLI_TUNING, else in the configuration directory; if MLI_TUNING is
+        empty, it reads no file."""
         file = self.changed()
         file["machine"]["cpu"] = "another one"
         for name in ("a.json", "b.json", "config/mli/tuning.json"):
@@ -194,7 +197,7 @@ class Tuning(Case):
         self.ctl("mov", "in.npy", "o.npy", "-s", daemon.socket, code=0)
 
     def test_interrupted(self):
-        """No file is left behind, and an existing one is kept."""
+        """After a failure, no new file remains, and an existing file is unchanged."""
         before = self.read("t.json")
         for name in ("t.json", "new.json"):
             process = self.start("calibrate", "--kernels", "--seconds", "60", "-o", name)

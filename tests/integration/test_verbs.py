@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests mlictl mov and permute (one job on a command line), and layouts in words."""
+"""Tests mlictl mov and permute (one job on a command line), and layouts that are given as words."""
 import itertools
 import json
 import os
@@ -102,7 +102,7 @@ class Verbs(Case):
             self.assertIn("cannot be combined with --socket", self.ctl(
                 "mov", "in.npy", "x.npy", "-s", daemon.socket, *option, code=2).err)
         self.ctl("mov", "in.npy", "x.npy", "-s", self.path("none"), code=3)
-        # The environment does not choose a daemon for these commands, nor for run.
+        # For these commands and for run, the variable MLID_SOCKET does not choose a daemon.
         self.variables = {"MLID_SOCKET": self.path("none")}
         self.ctl("mov", "in.npy", "x.npy", code=0)
 
@@ -125,7 +125,8 @@ class Verbs(Case):
         self.ctl("mov", "--limit-bytes", 48, "in.npy", "b.npy", code=0)
 
     def test_output_to_standard_output(self):
-        """Running with the job on standard output is refused: the text of the job would be mixed with the result."""
+        """mlictl refuses to run the job if the job is printed on standard output: its text would be mixed with the
+        result."""
         before = self.listing()
         for words in (["mov"], ["permute", "--perm", "2,1,0"], ["make", "mov", "--run"]):
             result = self.ctl(*words, "in.npy", "out.npy", "-o", "-", code=2)

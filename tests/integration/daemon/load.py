@@ -107,7 +107,7 @@ def side_by_side(floods, seconds, settle=0.3):
 
 
 def percentiles(times):
-    """Returns a line of text with a title, and the median and the 99th percentile of times in seconds."""
+    """Returns a text about the times (in seconds), their median, and their 99th percentile."""
     ordered = sorted(times)
     half, most = (ordered[min(len(ordered) - 1, int(len(ordered) * part))] for part in (0.5, 0.99))
     text = (f"{len(ordered)} times: shortest {ordered[0] * 1e3:.2f} ms, median {half * 1e3:.2f}, "

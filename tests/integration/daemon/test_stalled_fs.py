@@ -21,8 +21,8 @@ MANY = 64  # descriptors: as many as mlid takes from a user while none of them c
 
 
 def prepare():
-    """Returns whether the test runs as the machine's root user; if no file system can be mounted, returns the reason
-    instead of None."""
+    """Returns whether the test runs as the machine's root user, and the reason why no file system can be mounted
+    (None: it can)."""
     try:
         root = stalled_fs.private_mounts()
         with tempfile.TemporaryDirectory() as directory:
