@@ -131,7 +131,7 @@ class Tile(Case):
         self.assertIn("second1", jobs)
         self.ctl("run", "tiles.json", code=0)
         self.assertEqual(parse_npy(self.read("out.npy")), parse_npy(self.read("in.npy")))
-        # Adds up the partial sums, computed for each tile and put together.
+        # Computes the sum of both tensors for each tile, and assembles the tiles.
         plan = self.plan("in.npy", "sum.npy", "--elementwise", "--with", "second.npy", "--budget", "600", "-o",
                          "tiles.json", "--tiles", "tiles", "--stitch", "stitch.json", "-f")
         self.ctl("run", "tiles.json", code=0)

@@ -197,7 +197,7 @@ class Tuning(Case):
         self.ctl("mov", "in.npy", "o.npy", "-s", daemon.socket, code=0)
 
     def test_interrupted(self):
-        """After a failure, no new file remains, and an existing file is unchanged."""
+        """If calibrate is interrupted, no new file remains, and an existing file is unchanged."""
         before = self.read("t.json")
         for name in ("t.json", "new.json"):
             process = self.start("calibrate", "--kernels", "--seconds", "60", "-o", name)
