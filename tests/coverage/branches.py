@@ -63,14 +63,14 @@ class Text:
         return self.starts[line - 1] + column - 1
 
     def part(self, begin_line, begin_column, end_line, end_column):
-        """Returns the text of a place; if the place ends in a macro, the text up to the end of the line."""
+        """Returns the text of a place; if the place ends in a macro, returns the text up to the end of the line."""
         begin, end = self.offset(begin_line, begin_column), self.offset(end_line, end_column)
         if end <= begin:
             end = self.text.index("\n", begin)
         return " ".join(self.text[begin:end].split())
 
     def has(self, function, condition):
-        """Returns whether a function has this text, with single spaces."""
+        """Returns whether a function contains this text, when all white space is single spaces."""
         return any(condition in " ".join(self.text[begin:end].split())
                    for begin, end, name in self.functions if name == function)
 

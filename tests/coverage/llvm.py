@@ -19,7 +19,7 @@ SUITES = ("unit", "property", "fuzz")
 PERCENT = 10  # of the random cases, as in scripts/check
 FLAGS = "-fprofile-instr-generate -fcoverage-mapping -fcoverage-mcdc -fprofile-update=atomic"
 
-# Tests that measure or inspect the machine code, which the counters change.
+# Tests that measure or inspect the machine code, which the counters of coverage change.
 LEFT_OUT = {"freestanding": "the counters need a C library", "foreign_link": "a linker error is expected",
             "interrupts": "stops after each instruction", "interrupted": "stops after each instruction",
             "stack_": "measures the stack", "target tile_layers": "measures the time of planning"}
@@ -30,7 +30,8 @@ def missing_tools():
 
 
 def configure():
-    """Makes the tree if it is missing. Asserts are off: an assertion is a branch that no test may take."""
+    """Configures the tree if it is missing. Assertions are off, because an assertion is a branch that no test may
+    take."""
     if (TREE / "build.ninja").is_file():
         return subprocess.run(["ninja", "-C", TREE, "build.ninja"], stdout=subprocess.DEVNULL).returncode == 0
     cache = "ccache " if shutil.which("ccache") else ""
@@ -86,7 +87,7 @@ def _llvm_cov(command, chosen, *options):
 
 
 def export(chosen):
-    """Returns llvm-cov's entries of the sources, by their paths from the root."""
+    """Returns what llvm-cov reports for each source, by the path of the source from the root."""
     text = subprocess.run(_llvm_cov("export", chosen, "-skip-expansions", "-skip-functions"), check=True,
                           capture_output=True, text=True).stdout
     return {os.path.relpath(entry["filename"], ROOT): entry for entry in json.loads(text)["data"][0]["files"]}

@@ -50,7 +50,7 @@ def measure(exported):
 
 
 def by_folder(counts):
-    """Adds up the counts of each folder; then of each part of the scope."""
+    """Adds up the counts of each folder, and of each part of the scope."""
     folders = {}
     for name, its_counts in counts.items():
         folders.setdefault(os.path.dirname(name) + "/", branches.Counts()).add(its_counts)

@@ -25,7 +25,7 @@ def sources(root, *folders, pattern="*.[ch]"):
 
 
 def texts(source):
-    """Returns the literals of a source as bytes."""
+    """Returns the string literals of a source as bytes."""
     lines = "\n".join(line for line in source.splitlines() if not line.lstrip().startswith("#include"))
     return {text for text in (match[1].encode().decode("unicode_escape").encode("latin-1")
                               for match in TEXT.finditer(lines)) if len(text) >= TEXT_MIN}

@@ -47,7 +47,7 @@ def memory_faults(args, path, program):
 
 
 def call_faults(args, path):
-    """Yields the faults that show in the functions that the file takes from the C library."""
+    """Yields the faults that the names of the C library's functions show."""
     names = set(re.findall(r"\sUND\s+(\w+)", read(args, "--dyn-syms", path)))
     if args.canary and "__stack_chk_fail" not in names:
         yield "has no stack protector"

@@ -4,9 +4,8 @@
 
     check_process_wide.py NM LIBRARY...
 
-Such state belongs to the host program: its signal handlers, environment, locale, limits, and the
-hooks of libraries that it uses too. State of one thread (pthread_sigmask, prctl(PR_SET_NAME)) is
-fine.
+Such state belongs to the host program: its signal handlers, environment, locale, limits, and the hooks of libraries
+that the host program also uses. The library may change the state of one thread (pthread_sigmask, prctl(PR_SET_NAME)).
 """
 import fnmatch
 import pathlib

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Preloaded by the test of clock jumps: the time of day jumps by up to a year, forward or back,
- * with each call that reads it. $CLOCK_SEED seeds the jumps. The monotonic clock stays as it is.
+ * Preloaded by the test of clock jumps: at each call that reads the time of day, the time jumps by
+ * up to a year, forward or back. $CLOCK_SEED is the seed of the jumps. The monotonic clock does not
+ * jump.
  */
 #include <dlfcn.h>
 #include <stdint.h>

@@ -20,7 +20,10 @@ __attribute__((constructor)) static void take(void)
     pages = mmap(NULL, most * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (pages == MAP_FAILED)
         abort();
-    /* Each readable page between pages without access is a mapping, and splits another. */
+    /*
+     * Each readable page lies between pages without access, so it is a mapping of its own and
+     * splits another one.
+     */
     while (count < most / 2 && mprotect(pages + 2 * count * page, page, PROT_READ) == 0)
         count++;
     for (size_t left = strtoul(text, NULL, 10) / 2; left > 0 && count > 0; left--, count--)

@@ -101,14 +101,17 @@ static void record(const void *bytes, size_t size, const char *format, ...)
     errno = error;
 }
 
-/* Returns whether the descriptor is of a file or directory on storage: no pipe, socket or memfd. */
+/*
+ * Returns whether the descriptor refers to a file or directory on storage, not to a pipe, a socket
+ * or a memfd.
+ */
 static bool is_stored(int fd, struct stat *status)
 {
     const int error = errno;
     bool stored = syscall(SYS_fstat, fd, status) == 0 &&
                   (S_ISREG(status->st_mode) || S_ISDIR(status->st_mode)) &&
                   fcntl(fd, F_GET_SEALS) < 0;
-    /* A file on tmpfs has seals like a memfd; a memfd has no name that can be looked up. */
+    /* A file on tmpfs has seals, as a memfd has; but the name of a memfd cannot be looked up. */
     if (!stored && S_ISREG(status->st_mode)) {
         char self[40], path[32] = "";
         snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
@@ -401,7 +404,7 @@ int mkdir(const char *path, mode_t mode)
     return mkdirat(AT_FDCWD, path, mode);
 }
 
-/* Copies inside the kernel: programs fall back to reads and writes, which are recorded. */
+/* Refuses copies inside the kernel: programs then read and write instead, which is recorded. */
 
 ssize_t copy_file_range(int from, off64_t *in, int to, off64_t *out, size_t size, unsigned flags)
 {

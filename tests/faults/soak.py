@@ -28,7 +28,8 @@ INSTRUMENTED = os.environ.get("MLI_TEST_SLOW", "1") != "1"
 
 
 def rounds(sample, soak):
-    """Returns the numbers of the rounds: `sample` of them, fewer in instrumented programs, or `soak` in a soak run."""
+    """Returns the numbers of the rounds to run: `sample` rounds (fewer in instrumented programs), or `soak` rounds in
+    a soak run."""
     if ONLY is not None:
         return [int(ONLY)]
     if ROUNDS is not None:
@@ -58,7 +59,8 @@ def again(test, number):
 
 
 def count(fault, number=1, **more):
-    """Adds to the count of a fault in the table of docs/reliability.md; `more` are figures that are printed too."""
+    """Adds to the count of a fault in the table of docs/reliability.md. `more` has further figures, which are only
+    printed."""
     path = os.environ.get("MLI_FAULTS_COUNTS")
     if path:
         with open(path, "a", encoding="utf-8") as file:

@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs the lines that failed rounds print: each fails again in the same round, in an environment without variables.
-
-A wrapper of mlictl ends with a code that no test accepts, under a condition for each case.
+"""Runs the lines that failed rounds print: each round must fail again, even if no environment variable is set. The
+failures come from a script in place of mlictl, which under a condition ends with an exit code that no test accepts.
 """
 import os
 import pathlib
@@ -17,7 +16,7 @@ from harness import MLICTL, PATIENCE, main
 
 HERE = pathlib.Path(__file__).resolve().parent
 SEED, CODE = "4711", 99
-# The parameters of a failed round, of which the last is the line that repeats it.
+# The printed parameters of a failed round; the last one is the command that repeats the round.
 FAILED = re.compile(r"^(?:FAIL|ERROR): .*again=(['\"])repeat with: (?P<line>.*)\1.*$", re.MULTILINE)
 CALLS = re.compile(r"call='\d+ of \d+', ")
 
@@ -36,9 +35,8 @@ class Again(unittest.TestCase):
         self.mlictl.chmod(0o755)
 
     def failure(self, command, **more):
-        """Runs a test that has to fail; returns the line with its parameters, and the command that repeats it.
-
-        The number of calls that a batch with two threads makes is not the same in each run.
+        """Runs a test that must fail; returns the line with its parameters, and the command that repeats it. In each
+        run, a batch with two threads makes another number of calls.
         """
         self.seen.unlink(missing_ok=True)
         done = subprocess.run(command, capture_output=True, text=True, timeout=2 * PATIENCE, check=False, **more)
@@ -61,7 +59,7 @@ class Again(unittest.TestCase):
         self.check("test_exhaustion.py", "Mlictl.test_descriptors", 100)
 
     def test_limit_of_a_soak_run(self):
-        """In a soak run, the round of the same number has another limit."""
+        """In a soak run, the round with the same number would have another limit."""
         self.check("test_exhaustion.py", "Mlictl.test_descriptors", 100, MLI_SOAK="1")
 
     def test_mappings(self):
@@ -71,7 +69,7 @@ class Again(unittest.TestCase):
         self.check("test_clock.py", "Jumps.test_mlictl", 3, needs="MLI_CLOCK")
 
     def test_power_cut(self):
-        """The second batch after the cut fails; the first is the run without a cut."""
+        """The second batch after the power cut fails; the first batch is the run without a power cut."""
         seen = shlex.quote(str(self.seen))
         self.check("test_power_cut.py", "Resume.test_first_run", 3, needs="MLI_RECORD",
                    condition=f'[ "$1:${{PWD##*/}}:$2" = batch:after:cases ] && {{ [ -e {seen} ] || ! : >{seen}; }}')

@@ -29,7 +29,7 @@ class Channels(BatchCase):
                 f"stick_pct={pick.choice((0, 2, 5))},delay_us={pick.choice((0, 500))},reorder_pct={pick.choice((0, 50))}")
 
     def check(self, result):
-        """Expects that each job has its output, or a reason."""
+        """Expects that each job has the right output, or an error with a reason that the faults explain."""
         states = [job["state"] for job in result.json]
         self.assertEqual(len(states), 6, str(result))
         for i, job in enumerate(result.json):
@@ -55,7 +55,7 @@ class Channels(BatchCase):
         self.rounds(8, 500, lambda engine, _: self.check(self.ctl("run", "--json", "-e", engine, "job.json")))
 
     def test_batch(self):
-        """Each case is right, or has the channel as its reason."""
+        """Each case passes, or its message says that the channel failed."""
         def one(engine, _):
             _, cases, _ = self.events_by_case("cases", "-j2", "-e", engine, "--timeout", "300", "--keep", "none")
             for name, case in cases.items():

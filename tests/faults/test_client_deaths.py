@@ -46,7 +46,8 @@ class Deaths(Case):
         ) if pick.random() < 0.6]
 
     def die(self, pick):
-        """Sends the requests up to a random byte, with the descriptors that belong there; reads or not; closes."""
+        """Sends requests up to a random byte, with the descriptors that belong to these bytes; then reads the replies
+        or not, and closes the connection."""
         requests = [(envelope(*request[:2], id=i, fds=request[2]) + b"\n", request[2])
                     for i, request in enumerate(self.lines(pick))]
         left = pick.randrange(sum(len(line) for line, _ in requests) + 1)
@@ -77,7 +78,8 @@ class Deaths(Case):
                     pass
 
     def rest(self):
-        """Waits until the service holds nothing of the dead clients; returns its descriptors and memory."""
+        """Waits until the service holds nothing of the dead clients; returns the number of its descriptors, and its
+        memory."""
         def idle():
             stats = self.watcher.call("daemon.stats")
             return (stats["jobs"]["running"], sum(stats["jobs"]["queued"]), stats["buffers"]["now"],
@@ -97,7 +99,7 @@ class Deaths(Case):
 
     def test_deaths(self):
         rounds = soak.rounds(1000, 10000)
-        # The first deaths fill the history and the caches of the service.
+        # The first deaths fill the service's history and caches, which then stay.
         for number in range(300):
             self.die(random.Random(number))
         before = self.rest()

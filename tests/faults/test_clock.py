@@ -40,7 +40,8 @@ class Jumps(BatchCase):
         soak.count("run with a clock that jumps", len(numbers))
 
     def test_mlictl(self):
-        """Results and kept cases are right: --resume compares file times, and batch removes the oldest kept cases."""
+        """Results and kept cases are right, although --resume compares file times and batch removes the oldest kept
+        cases."""
         def check():
             self.ctl("run", "job.json", code=0)
             self.check_outputs()

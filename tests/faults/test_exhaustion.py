@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Takes descriptors, mappings, address space and the memory of a control group away from mlictl and mlid.
 
-mlictl_lost_output and mlictl_interrupted have single cases of this; here the limit takes every value.
+mlictl_lost_output and mlictl_interrupted test single limits; this test tries all values of a limit.
 """
 import contextlib
 import os
@@ -22,7 +22,7 @@ CGROUPS = pathlib.Path("/sys/fs/cgroup")
 
 
 def limit(kind, value):
-    """Returns a function that limits a resource of the child."""
+    """Returns a function that limits a resource in the child process."""
     return lambda: resource.setrlimit(kind, (value, value))
 
 
@@ -48,7 +48,7 @@ class Exhausted(BatchCase):
                 (("selftest", "--iterations", "1", "--seed", "1", "-e", "threads"), 0))
 
     def check(self, words, code, **more):
-        """Expects the right result, or a message and no file in part."""
+        """Expects the right result, or a message and no partly written file."""
         result = self.ctl(*words, stdin=b"", **more)
         complete = result.code == code and (code == 0 or "6 cases: 5 passed, 1 failed" in result.out)
         if not complete and result.code != LOADER:
@@ -64,7 +64,8 @@ class Exhausted(BatchCase):
         self.assertEqual([name for name in os.listdir(self.dir) if name.startswith(".mlictl-")], [])
 
     def each(self, what, values, settings):
-        """Runs every command with all values of the limit, or a sample; settings(value) returns options of Popen."""
+        """Runs every command with all values of the limit, or with a sample of them; settings(value) returns the
+        options of Popen."""
         self.daemon  # has no limits
         for number in soak.rounds(20, len(values) * 5):
             words, code = self.commands()[number % 5]
@@ -111,7 +112,7 @@ class Mlid(Exhausted):
         return process
 
     def use(self, path):
-        """Requests connections, buffers and jobs; returns the number of refusals."""
+        """Requests connections, buffers and jobs; returns how many of these were refused."""
         refused = 0
         with contextlib.ExitStack() as links:
             for _ in range(20):
@@ -128,7 +129,8 @@ class Mlid(Exhausted):
         return refused
 
     def check_service(self, what, values, settings):
-        """With each value: mlid refuses to start with a message, or serves, refuses requests beyond its resources, and recovers."""
+        """For each value of the limit, mlid either refuses to start and prints a message, or serves, refuses requests
+        for which it lacks resources, and recovers."""
         path, refused = str(self.root / "mlid.sock"), 0
         for number in soak.rounds(3, len(values)):
             value = values[number % len(values)] if soak.SOAK else soak.pick_of(self, number).choice(values)
@@ -150,7 +152,7 @@ class Mlid(Exhausted):
         soak.count(what, refused)
 
     def submits(self, path):
-        """Returns whether the jobs run; refused jobs have a message."""
+        """Returns whether the jobs run; if they are refused, checks that there is a message."""
         result = self.ctl("submit", "-s", path, "job.json")
         self.assertTrue(result.code == 0 or result.err, str(result))
         return result.code == 0
@@ -176,7 +178,7 @@ class Mlid(Exhausted):
 
 
 class Group:
-    """A control group with a memory limit; version 2, or version 1."""
+    """A control group with a memory limit, of version 2 or 1."""
 
     def __init__(self, limit_bytes):
         legacy = CGROUPS / "memory"
@@ -211,7 +213,7 @@ class ControlGroup(Exhausted):
         self.new_group()
 
     def new_group(self):
-        """Makes a new group: the memory of a killed process may stay charged to its group for a while."""
+        """Makes a new group, because the memory of a killed process may stay charged to the old group for a while."""
         try:
             self.group = Group(24 * MIB)
         except OSError as reason:
@@ -219,7 +221,7 @@ class ControlGroup(Exhausted):
         self.addCleanup(self.group.close)
 
     def test_mlictl(self):
-        """A batch is killed or fails, leaves no file in part, and its results so far are right."""
+        """The batch is killed or fails. Either way no file is partly written, and the results so far are right."""
         self.write("huge.raw", b"")
         os.truncate(self.path("huge.raw"), 64 * MIB)
         huge = mov({"file": "../huge.raw", "type": "sa8", "shape": [64, MIB]}, "o.raw", perm_dim=[1, 0])
@@ -242,7 +244,7 @@ class ControlGroup(Exhausted):
                          {"c9": verdicts["c9"]})
 
     def test_mlid(self):
-        """Clients of a killed mlid see a lost connection, and the next mlid serves."""
+        """Clients of a killed mlid see that the connection is lost, and the next mlid serves clients."""
         path = self.root / "mlid.sock"
         for number in soak.rounds(1, 20):
             with self.subTest(again=soak.again(self, number)):

@@ -43,7 +43,7 @@ class FullDisk(BatchCase):
         self.write_npy("big.npy", "|i1", (100, 100))
 
     def tree(self):
-        """Returns the names and contents of the files, without the times of day of reports."""
+        """Returns the names and contents of the files; removes the times of day from reports."""
         return {str(p.relative_to(self.small)): re.sub(rb'timestamp="[^"]*"', b"", p.read_bytes())
                 for p in self.small.rglob("*") if p.is_file()}
 
@@ -58,7 +58,8 @@ class FullDisk(BatchCase):
         os.unlink(self.small / "ballast")
 
     def each(self, most, check):
-        """Calls check() with 0 to `most` free pages; with a third of these numbers in instrumented programs."""
+        """Calls check() with each number of free pages from 0 to `most`; in instrumented programs with a third of
+        them."""
         self.hits = 0
         for pages in range(0, most + 1, 3 if soak.INSTRUMENTED else 1):
             with self.subTest(pages=pages):
@@ -70,7 +71,7 @@ class FullDisk(BatchCase):
         self.assertGreater(self.hits, 0)
 
     def check_command(self, *arguments, pages=8, done=0):
-        """Expects the output that an empty disk gives, or the message and unchanged files."""
+        """Expects the same output as on an empty disk, or a message and unchanged files."""
         before = self.tree()
         self.ctl(*arguments, cwd=self.small, code=done)
         after = self.tree()
@@ -146,7 +147,7 @@ class Batch(FullDisk):
                 for e in result.json if e["event"] == "case"}
 
     def test_batch(self):
-        """The verdicts are right however full the disk is, and a resumed run has all of them."""
+        """However full the disk is, the verdicts are right, and after a resumed run the state file has all of them."""
         whole = self.verdicts(self.ctl(*self.WORDS, cwd=self.small, code=1))
         clean = {path: content for path, content in self.tree().items() if path.startswith("cases")}
         self.assertEqual(sorted(v[0] for v in whole.values()), ["failed"] * 2 + ["passed"] * 4)
@@ -177,7 +178,7 @@ class Batch(FullDisk):
         self.check_command("batch", "merge", "s.jsonl", "--junit", "r.xml", done=1, pages=3)
 
     def test_golden(self):
-        """A golden file is not written in part, and the case is not updated without it."""
+        """A golden file is never partly written, and the case is reported as updated only if it was written."""
         files = self.tree()
         job = files["cases/c0.json"].replace(str(self.dir / "good.npy").encode(), b"fresh.npy")
         self.restore({"cases/c0.json": job})
@@ -196,7 +197,7 @@ class Batch(FullDisk):
 
 class Service(FullDisk):
     def test_trace(self):
-        """mlid serves on when the trace does not fit."""
+        """mlid continues to serve if there is no room for the trace."""
         def check():
             self.write("mlid.json", {"trace": str(self.small / "trace.json")})
             with open(self.root / "mlid.log", "w+b") as log:

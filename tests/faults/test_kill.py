@@ -21,7 +21,7 @@ class Killed(BatchCase):
                                 stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
 
     def seconds(self, *arguments):
-        """Returns how long the command takes, the shortest of three times."""
+        """Returns how long the command takes: the shortest of three runs."""
         times = []
         for _ in range(3):
             begin = time.monotonic()
@@ -31,7 +31,7 @@ class Killed(BatchCase):
         return min(times)
 
     def kill_at_random(self, pick, seconds, *arguments):
-        """Kills the command somewhere in its run. Returns whether it was still running."""
+        """Kills the command at a random time of its run. Returns whether it was still running."""
         process = self.launch(*arguments)
         time.sleep(pick.random() * seconds * 1.1)
         process.kill()
@@ -40,7 +40,8 @@ class Killed(BatchCase):
         return process.returncode == -9
 
     def rounds(self, sample, soak_rounds, what, round_of):
-        """Runs the rounds: round_of(pick, number) returns whether it has killed. Counts the kills."""
+        """Runs the rounds and counts the kills; round_of(pick, number) runs one round, and returns whether it has
+        killed the process."""
         killed = 0
         for number in soak.rounds(sample, soak_rounds):
             with self.subTest(again=soak.again(self, number)):
@@ -48,7 +49,8 @@ class Killed(BatchCase):
         soak.count(what, killed)
 
     def sweep(self):
-        """Removes temporary files and kept cases that have no final name yet, as the manual says."""
+        """Removes temporary files and unfinished kept cases, which do not have their final names yet, as the manual
+        says."""
         for path in list(self.dir.rglob(HIDDEN + "*")):
             if path.is_dir():
                 shutil.rmtree(path)
@@ -88,7 +90,7 @@ class Run(Killed):
         self.rounds(15, 450, "kill -9 of mlictl run", one)
 
     def test_update(self):
-        """An update in place is done or not; its lock ends with the process."""
+        """A file is either updated in place completely or not at all; the lock ends with the process."""
         self.write_npy("both.npy", "|u1", (8, 4), data=bytes(32))
         self.write_npy("row.npy", "|u1", (8, 4), data=bytes(range(1, 33)))
         self.write("update.json", [mov("row.npy", {"file": "both.npy", "update": True}, offset=[i, 0], size=[1, 4],
@@ -119,7 +121,7 @@ class Batch(Killed):
         return {e["name"]: (e["status"], e.get("message")) for e in result.json if e["event"] == "case"}
 
     def check_junit(self):
-        """Expects that a report is absent or whole: each case, with its verdict."""
+        """Expects that a report is absent or complete: it has each case with its verdict."""
         if self.exists("r.xml"):
             cases = xml.etree.ElementTree.parse(self.path("r.xml")).getroot().iter("testcase")
             self.assertEqual({case.get("name"): case.find("failure") is not None for case in cases}, self.failures)
@@ -164,7 +166,7 @@ class Batch(Killed):
 
 class Submit(Killed):
     def test_client(self):
-        """mlid forgets clients that are killed: descriptors as before, and the next job runs."""
+        """When clients are killed, mlid forgets them: it has as many descriptors as before, and runs the next job."""
         daemon = self.daemon
         self.write("job.json", [mov("in.npy", f"{i}.npy", perm_dim=[2, 0, 1]) for i in range(8)])
         new = npy("|i1", MOVED_SHAPE, MOVED)
@@ -184,7 +186,7 @@ class Submit(Killed):
 
 
 class Service(Killed):
-    """Kills mlid while clients use it. The next mlid takes the stale socket and serves at once."""
+    """Kills mlid while clients use it. The next mlid replaces the stale socket and serves at once."""
 
     def serve(self):
         self.write("mlid.json", "{}")

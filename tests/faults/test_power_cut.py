@@ -38,11 +38,11 @@ class PowerCut(BatchCase):
         return before, records
 
     def cut(self, before, records, rounds, check):
-        """Calls `check` for each state that a cut may leave, with the files in self.after."""
+        """Calls `check` for each state that a power cut may leave; the files of this state are in self.after."""
         seen = set()
         for number in soak.rounds(*rounds):
             pick = soak.pick_of(self, number)
-            # Every position of the cut is drawn before any is drawn again.
+            # No position of the cut is drawn a second time before every position has been drawn.
             cut = (number * 7919 + soak.SEED) % (len(records) + 1)
             now = disk.Copy(before)
             for record in records[:cut]:
@@ -65,7 +65,7 @@ class PowerCut(BatchCase):
 
 
 class Resume(PowerCut):
-    """A batch with --resume, --junit and kept cases."""
+    """Runs a batch with --resume, --junit and kept cases."""
 
     FAULT = "power cut during batch"
     WORDS = ("batch", "cases", "--resume", "s.jsonl", "--junit", "r.xml", "-j2", "--json")
@@ -81,7 +81,7 @@ class Resume(PowerCut):
         return {e["name"]: (e["status"], e.get("message")) for e in result.json if e["event"] == "case"}
 
     def check(self, whole):
-        """Expects that a resumed run reports what a run without a power cut does."""
+        """Expects that a resumed run reports the same as a run without a power cut."""
         junit = self.after / "r.xml"
         if junit.exists():
             xml.etree.ElementTree.parse(junit)
@@ -100,12 +100,14 @@ class Resume(PowerCut):
                 for path in self.after.glob("batch-failed/**/job.json")}
 
     def check_kept(self, job, before):
-        """Expects that the kept case fails as the case did; does not run a case that was kept after the cut."""
+        """Expects that the kept case fails in the same way as the case; does not run a case that was kept only after
+        the cut."""
         if before and (self.after / job).stat().st_ino == before:
             self.assertIn("differ", self.run_after("run", job, code=1).err)
 
     def check_merge(self, whole):
-        """Expects that a report of the remaining state has only verdicts of this run, or of the run before it."""
+        """Expects that the report of a state after a cut has only verdicts of this run, or only verdicts of the run
+        before."""
         if not (self.after / "s.jsonl").exists():
             return
         result = self.run_after("batch", "merge", "s.jsonl", "--json")
@@ -134,7 +136,7 @@ class Resume(PowerCut):
 
 
 class Files(PowerCut):
-    """Files that mlictl syncs: each is the old one or the whole new one."""
+    """Each file that mlictl syncs is either the old file or the whole new file."""
 
     FAULT = "power cut during another command"
 
@@ -145,7 +147,7 @@ class Files(PowerCut):
         self.assertNotEqual(old, new)
         self.cut(before, records, rounds, lambda: self.check_files(old, new))
         self.restore(old)
-        # The end of the command: everything is on the disk.
+        # A cut after the end of the command: everything is on the disk.
         finished = disk.Copy(before)
         for record in records:
             finished.apply(*record)
@@ -154,7 +156,8 @@ class Files(PowerCut):
             self.assertEqual(left, new, "the command has ended, and the disk may lose its file")
 
     def check_files(self, old, new):
-        """Expects that each file is the old or the new one. A hidden file without its name may stay."""
+        """Expects that each file has its old or its new content. A hidden file that has not got its final name may
+        remain."""
         left = self.tree(self.after)
         for path, content in left.items():
             if not pathlib.PurePath(path).name.startswith(".mlictl-"):

@@ -30,13 +30,13 @@ class Queue(Killed):
         return url, [self.launch("batch", "--queue", url, "-j1", "-q", "-e", SLOW) for _ in range(2)]
 
     def collect(self, url):
-        """Runs the cases that are left, and expects the results of all."""
+        """Runs the remaining cases, and expects the results of all cases."""
         self.assertIn(self.ctl("batch", "--queue", url, "-q").code, (0, 1))
         _, cases, _ = self.events_by_case("collect", "--queue", url, "--remove", code=1)
         self.assertEqual({name: case["status"] for name, case in cases.items()}, self.wanted)
 
     def kill_worker(self, pick, number):
-        """Kills a worker. The other one takes its cases over."""
+        """Kills one of two workers. The other worker takes its cases over."""
         url, workers = self.fill(number)
         time.sleep(pick.random() * 0.15)
         workers[0].kill()

@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Truncates and restores random files while commands read them: no signal ends a command, and each failure is reported.
+"""Truncates and restores random files while commands read them: no signal ends a command, and each failure is
+reported.
 
-mlictl_shrinking and mlid_failures choose the moment and expect the message; this test does not choose.
+mlictl_shrinking and mlid_failures truncate at chosen moments and expect certain messages; this test truncates at
+random moments.
 """
 import os
 import pathlib
@@ -76,7 +78,7 @@ class Shrinking(Case):
                           + (("in.npz",) if len(sources) == 4 else ())]
 
     def up(self, job):
-        """Changes the names of the files: a case is in a directory below the files."""
+        """Prefixes the names of files: a case is in a directory below the directory of the files."""
         for end in ("src", "dst", "expect"):
             if end in job:
                 job[end] = dict(job[end], file="../" + job[end]["file"])

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Sends signals to mlictl and mlid at random points: exit codes are documented, and no file is left in part."""
+"""Sends signals to mlictl and mlid at random points: the exit code must be a documented one, and no partly written
+file may remain."""
 import os
 import random
 import signal
@@ -34,7 +35,7 @@ class Storm(threading.Thread):
                 self.send(signal.SIGCONT)
 
     def send(self, number):
-        """The process is not waited for before stop() is called, so its number is not used again."""
+        """Nobody waits for the process before stop() is called, so its process id is not used again."""
         os.kill(self.pid, number)
         self.count += 1
 
@@ -57,7 +58,8 @@ class Signals(BatchCase):
                                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
     def output(self, process):
-        """Returns what a process prints until its end, without waiting for it: its number stays in use."""
+        """Returns what a process prints until it ends, without waiting for the process, so that its id stays in use.
+        """
         texts = {}
 
         def read(name, stream):
@@ -97,7 +99,8 @@ class Signals(BatchCase):
 
 class Mlictl(Signals):
     def test_harmless(self):
-        """Signals without a meaning change nothing: exit code, output and files are those of a quiet run."""
+        """Signals that have no effect on mlictl change nothing: exit code, output and files are the same as in a run
+        without signals."""
         sent = 0
         for number in soak.rounds(10, 500):
             pick = soak.pick_of(self, number)
@@ -115,7 +118,8 @@ class Mlictl(Signals):
         soak.count("harmless signal", sent)
 
     def test_end(self):
-        """SIGINT, SIGTERM and SIGHUP end a command with code 4, and with the signal before it can handle signals."""
+        """SIGINT, SIGTERM and SIGHUP end a command with exit code 4, or by the signal if it comes before the command
+        handles signals."""
         sent = 0
         for number in soak.rounds(20, 1000):
             pick = soak.pick_of(self, number)
@@ -157,7 +161,7 @@ class Mlid(Signals):
         self.assertIsNone(daemon.poll(), self.text())
 
     def test_harmless(self):
-        """mlid serves on, and SIGHUP (a reload) loses no job."""
+        """mlid continues to serve, and SIGHUP (a reload) loses no job."""
         daemon = self.serve()
         self.up(daemon)
         storm = Storm(daemon.pid, soak.pick_of(self, 0), (*HARMLESS, signal.SIGHUP))
@@ -173,7 +177,7 @@ class Mlid(Signals):
         soak.count("harmless signal", storm.count)
 
     def test_end(self):
-        """mlid finishes what runs, exits with 0, and leaves neither socket nor lock."""
+        """mlid finishes the running jobs, exits with 0, and leaves no socket and no lock file."""
         ended = 0
         for number in soak.rounds(5, 200):
             pick = soak.pick_of(self, number)

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Repeats the tests of mlid_stalled_fs in random order: a file system that does not answer delays its own user only."""
+"""Repeats the tests of mlid_stalled_fs in random order: a file system that does not answer delays only the user whose
+files it has."""
 import unittest
 
 import soak

@@ -12,7 +12,7 @@ import soak  # noqa: F401: finds the harness
 from harness import SOURCE, main
 
 HERE = pathlib.Path(__file__).resolve().parent
-# A fault that is counted: two words or more in quotes, in a call that counts or as a constant.
+# A fault that a test counts: two or more words in quotes, in a call of count() or as a constant.
 COUNTED = re.compile(r'(?:FAULT = |soak\.count\(|self\.(?:each|check_service|rounds)\()[^"\n]*?"(\S+ [^"]+)"')
 TEST = re.compile(r"\*((?:mlictl|mlid|faults)_\w+)\*")
 

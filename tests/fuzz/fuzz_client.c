@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * libmli_client against a hostile service: the bytes choose what the service sends, with
- * descriptors or without, and what the program calls meanwhile. Every call returns, a failure has a
- * code and a sentence, and no descriptor is left. The service's end is closed for writing, so that
- * a call that waits ends at the latest with the connection.
+ * descriptors or without, and what the program calls meanwhile. Every call returns, a failed call
+ * gives a code and a message, and no descriptor stays open. The service's end of the connection is
+ * closed for writing, so that a call that waits ends when the connection ends, if not before.
  *
  * Input: flags, the length of the calls, the calls, then the lines of the service.
  */
@@ -58,7 +58,10 @@ static const char *const replies[] = {
 
 enum { REPLIES = sizeof replies / sizeof replies[0] };
 
-/* Sends a line: a usual reply, a usual reply with bytes of the input in it, or bytes. */
+/*
+ * Sends a line: a usual reply, a usual reply in which bytes of the input replace a piece, or bytes
+ * of the input.
+ */
 static void send_line(int socket, struct fuzz_reader *reader)
 {
     const uint8_t how = fuzz_u8(reader);
@@ -77,7 +80,7 @@ static void send_line(int socket, struct fuzz_reader *reader)
             length = snprintf(line, sizeof line - 1, replies[fuzz_below(reader, REPLIES)],
                               (unsigned)fuzz_below(reader, 12));
         _Pragma("GCC diagnostic pop") if (how & 4)
-        { /* overwrites a piece of the line */
+        { /* overwrites a piece of the line with bytes of the input */
             const uint32_t at = fuzz_below(reader, (uint32_t)length);
 
             piece = fuzz_piece(reader, 16, &size);

@@ -20,7 +20,7 @@ enum {
     REPLY_ROOM = PROTO_REPLY_MAX
 };
 
-/* The params of a request, written member by member. */
+/* The params of a request; each member is written separately. */
 struct params {
     char text[PARAMS_MAX];
     size_t length;
@@ -65,8 +65,10 @@ static void trace(const struct fuzz_client *client, char direction, const char *
                 direction == '<' ? "\n" : "");
 }
 
-/* Sends bytes with descriptors. If the socket does not take all bytes at once, the client is no
- * longer exact. */
+/*
+ * Sends bytes with descriptors. If the socket does not take all bytes at once, the client counts as
+ * one that has sent wrong lines.
+ */
 static void send_bytes(struct fuzz_client *client, const char *bytes, size_t length, const int *fds,
                        size_t count)
 {
@@ -306,7 +308,7 @@ static void call_daemon(struct fuzz_client *client, struct fuzz_reader *reader)
     fuzz_client_call(client, calls[which][0], calls[which][1]);
 }
 
-/* Sends bytes of the input, with descriptors that may belong to no line. */
+/* Sends bytes of the input, with descriptors that need not belong to any line. */
 static void send_garbage(struct fuzz_client *client, struct fuzz_reader *reader)
 {
     const uint8_t count = fuzz_u8(reader);
@@ -381,7 +383,7 @@ static void take_reply(struct fuzz_client *client, const char *line, size_t leng
     rpc_reply_finish(&reply);
 }
 
-/* Receives once. Returns false if nothing has come. */
+/* Receives once. Returns false if no bytes have come. */
 static bool receive(struct fuzz_client *client)
 {
     int fds[PROTO_FDS_MAX];
@@ -393,7 +395,8 @@ static bool receive(struct fuzz_client *client)
     FUZZ_ASSERT(into);
     got = fd_recv(client->fd, into, room, fds, &count);
     if (got == 0) {
-        FUZZ_ASSERT(!client->exact || !client->greeted); /* the service must not close it */
+        /* the service must not close the connection of such a client */
+        FUZZ_ASSERT(!client->exact || !client->greeted);
         client->exact = false;
     }
     if (got <= 0)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Configurations: any text is read or refused. A refused text has changed nothing; an accepted text
- * read twice gives equal configurations within the limits, with a quota for any user.
+ * Configurations: any text is accepted or refused. Refusing a text changes nothing. Reading an
+ * accepted text twice gives equal configurations, whose values are within the limits and which have
+ * a quota for any user.
  */
 #include <syslog.h>
 

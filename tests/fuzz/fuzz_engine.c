@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Engine specs, such as "fault:mock,reorder_pct=50": any text is accepted, or refused with a
- * sentence. A refused text does not change the engine. A move through an accepted engine ends, and
+ * message. A refused text does not change the engine. A move through an accepted engine ends, and
  * writes the expected bytes or reports a failure.
  */
 #include "cli/engine_arg.h"
@@ -56,11 +56,15 @@ static void check_move(void)
     FUZZ_ASSERT(mli_mov_release_handle(&handle) == MLI_STATUS_OK);
 }
 
-/* Returns whether a transfer would take long, never end, need a device, or write other bytes. */
+/*
+ * Returns whether, with this engine, a transfer would take long, never end, need a device, or write
+ * other bytes.
+ */
 static bool is_left_out(const char *spec)
 {
-    static const char *const words[] = {"delay", "vfio", "corrupt",
-                                        "interrupt=2" /* the program must raise interrupts */};
+    static const char *const words[] = {
+        "delay", "vfio", "corrupt",
+        "interrupt=2" /* this engine needs a program that calls its interrupt function */};
 
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
         if (strstr(spec, words[i]))

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * mlictl explain: all that it prints about jobs is well-formed: JSON by two parsers, drawings by
- * expat, traces by the second reader, text as text. Input: the form of the output, and either a job
- * file as it is, or numbers that describe jobs with any shapes, strides and configurations.
+ * Tests that all output of mlictl explain about jobs is well-formed: two parsers read the JSON,
+ * expat reads drawings, the second reader reads traces, and texts are UTF-8. Input: the form of the
+ * output, and either a job file as it is, or numbers that describe jobs with any shapes, strides
+ * and configurations.
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -23,7 +24,7 @@ static const char npy[] = "\x93NUMPY\x01\x00\x76\x00{'descr': '<i2', 'fortran_or
                           "'shape': (2, 3, 4), }                                              "
                           "         \n";
 
-/* Files that jobs read: any part of in.bin is zeros. */
+/* The files that jobs read; any range of in.bin has only zeros. */
 static void make_inputs(void)
 {
     static bool made;
@@ -106,8 +107,10 @@ static void add_job(struct textw *w, struct fuzz_reader *reader, int number)
     textw_printf(w, "}");
 }
 
-/* Removes the member "neutral" of cfg: it is a placeholder, after which each member begins with a
- * comma. */
+/*
+ * Removes the member "neutral" of cfg, a placeholder after which each further member can begin with
+ * a comma.
+ */
 static void drop_neutral(char *text)
 {
     static const char word[] = "\"neutral\":0";

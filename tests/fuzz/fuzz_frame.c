@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Frames with descriptors: lines over a socket pair, in fragments of any size, each with
- * descriptors or without. The receiver must find lines and descriptors in the order of the
- * sender, or refuse; all descriptors are closed in the end.
+ * descriptors or without. The receiver must get lines and descriptors in the order of the sender,
+ * or refuse them; at the end all descriptors are closed.
  *
  * Input: the size of the frame's buffer, then fragments: number of descriptors, length, bytes.
  */
@@ -19,7 +19,7 @@
 
 enum { STREAM_MAX = 1 << 16, FDS_MAX = 4096, MARKS = 5 };
 
-/* All that was sent: bytes, and for each descriptor the number of the file that it refers to. */
+/* All that was sent: the bytes, and the number of the file that each descriptor refers to. */
 static struct {
     char bytes[STREAM_MAX];
     size_t length, lines_at;
@@ -30,7 +30,7 @@ static struct {
 static int marks[MARKS]; /* files to distinguish descriptors */
 static ino_t inodes[MARKS];
 
-/* Opens the files once: the first call makes them. */
+/* Opens the files at the first call, so that later calls open no descriptors. */
 static void open_marks(void)
 {
     static const char *const names[MARKS] = {"0", "1", "2", "3", "4"};
@@ -82,7 +82,10 @@ static void check_line(const char *line, size_t length)
     FUZZ_ASSERT(wanted == length && memcmp(from, line, length) == 0);
 }
 
-/* Takes as many descriptors as the line's first byte asks for, and compares them. */
+/*
+ * Takes as many descriptors as the line's first byte requests, and compares them with those that
+ * were sent.
+ */
 static void take_fds(struct frame *frame, const char *line, size_t length)
 {
     const size_t wanted = length > 0 ? (unsigned char)line[0] % (PROTO_FDS_MAX + 2) : 0;
@@ -102,7 +105,7 @@ static void take_fds(struct frame *frame, const char *line, size_t length)
     fd_close_all(fds, wanted);
 }
 
-/* Receives once. Returns false at the end, and if the receiver refuses. */
+/* Receives once. Returns false at the end of the stream, or if the receiver refuses the data. */
 static bool receive(struct frame *frame, int socket)
 {
     int fds[PROTO_FDS_MAX];
@@ -138,7 +141,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct fuzz_reader reader = fuzz_reader_init(data, size);
     struct frame frame;
     int ends[2], lowest;
-    bool open = true; /* the receiver has not given up */
+    bool open = true; /* the receiver has not refused anything */
 
     memset(&sent, 0, sizeof sent);
     open_marks();

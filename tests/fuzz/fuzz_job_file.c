@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Writes the buffers and jobs of an accepted file, and reads the text: both files are equal. */
+/*
+ * Reads a job file. Writing the buffers and jobs of an accepted file and reading them again must
+ * give an equal file.
+ */
 #include <string.h>
 
 #include "proto/file/job_file.h"

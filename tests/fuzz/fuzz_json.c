@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * json_check() accepts what the second reader accepts, without numbers and strings that PROTOCOL.md
- * excludes. Of these texts json_parse() and the second reader find the same values, and writing
- * and parsing again gives an identical text.
+ * json_check() must accept what the second reader accepts, except for numbers and strings that
+ * PROTOCOL.md excludes. For accepted texts, json_parse() and the second reader must find the same
+ * values, and writing and parsing them again must give the same text.
  */
 #include "proto/file/job_file.h"
 #include "proto/json/json.h"
@@ -129,7 +129,10 @@ static void compare(const struct json *value, const struct plain *other)
     FUZZ_ASSERT(!member);
 }
 
-/* Compares with the second reader. `root`: null, or the values that json_parse() has found. */
+/*
+ * Compares with the second reader. `root` has the values that json_parse() has found; null:
+ * compares only whether the text is accepted.
+ */
 static void compare_readers(const struct json *root, const char *text, size_t length)
 {
     bool beyond;
@@ -141,7 +144,7 @@ static void compare_readers(const struct json *root, const char *text, size_t le
     plain_free(other);
 }
 
-/* Calls json_object() for all objects: it must accept each or fill the fault. */
+/* Calls json_object() for all objects: it must accept each object, or fill in the fault. */
 static void check_objects(const struct json *value)
 {
     static const char *const allowed[] = {"a", "b", "cfg", "offset", "", NULL};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Manifests of mlictl batch: any text gives the cases that a second reader finds, or is refused.
+ * Manifests of mlictl batch: mlictl finds the same cases as a second reader, or refuses the text.
  * Input: the bytes of the manifest. Inputs that name directories are not run: they could list all
  * of the machine's files.
  */
@@ -20,7 +20,10 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t' || c == '\r';
 }
 
-/* Returns the entry of a line, in heap memory: without comment and blanks; empty: no entry. */
+/*
+ * Returns the entry of a manifest's line, without comment and blanks, in heap memory; an empty text
+ * if the line has no entry.
+ */
 static char *entry_of(const char *line, size_t length)
 {
     size_t end = 0, begin = 0;

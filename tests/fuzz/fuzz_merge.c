@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * mlictl batch merge: up to three state files of any content become one report or a message.
- * Reports are well-formed: JUnit by expat, TAP by its grammar, JSON by two parsers. Some inputs
- * also make a page of HTML.
+ * mlictl batch merge makes one report, or prints a message, for up to three state files of any
+ * content. Reports must be well-formed: expat reads JUnit, a checker of its grammar reads TAP, and
+ * two parsers read JSON. Some inputs also make a page of HTML.
  *
  * Input: the number of files and the form of the report, then for each file but the last a length
  * of two bytes, and its bytes.

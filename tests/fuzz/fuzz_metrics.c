@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Statistics and events of any values: metrics for Prometheus, daemon.stats and traces are
- * well-formed, and statistics survive being written and read again.
+ * Statistics and events of any values: metrics for Prometheus, daemon.stats and traces must be
+ * well-formed, and statistics must be the same after being written and read again.
  */
 #include "proto/wire/chrome_trace.h"
 #include "proto/wire/methods.h"
@@ -15,7 +15,7 @@ enum { EVENTS_MAX = 40 };
 
 #define JSON_NUMBER_MAX ((UINT64_C(1) << 53) - 1)
 
-/* Fills the numbers; those that JSON carries are at most 2^53 - 1. */
+/* Fills in the numbers; numbers that are written to JSON are at most 2^53 - 1. */
 static uint64_t number(struct fuzz_reader *reader)
 {
     return fuzz_number(reader) & JSON_NUMBER_MAX;

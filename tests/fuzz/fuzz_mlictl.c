@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The command line of mlictl as it is, without what main() does to the process. */
+/* Runs the command line of mlictl without the parts of main() that change the process. */
 #define main mlictl_main
 int mlictl_main(int argc, char **argv);
 #include "cli/cmd/main.c"

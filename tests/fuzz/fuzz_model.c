@@ -10,7 +10,7 @@
 #include "tests/fuzz/fuzz.h"
 #include "tests/support/apply_moves.h"
 
-enum { BYTES_MAX = 4096, SOURCES_MAX = 16 }; /* larger movements are not compared */
+enum { BYTES_MAX = 4096, SOURCES_MAX = 16 }; /* does not compare movements with more elements */
 
 static void check_tensor(const struct model *model, const struct model_tensor *tensor)
 {
@@ -24,7 +24,8 @@ static void check_tensor(const struct model *model, const struct model_tensor *t
         FUZZ_ASSERT(tensor->offset <= model->size && tensor->bytes <= model->size - tensor->offset);
     if (elements) {
         FUZZ_ASSERT(model_tensor_bytes(tensor, &bytes) && bytes == tensor->bytes);
-        for (uint64_t i = 0; i < bytes; i++) /* sanitizers check the address */
+        /* reading the first and last byte lets the sanitizers check the memory */
+        for (uint64_t i = 0; i < bytes; i++)
             FUZZ_ASSERT(elements[i] <= UINT8_MAX);
     }
     for (uint32_t i = 0; i < tensor->quant.count; i++)
@@ -110,7 +111,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     if (size < 1)
         return 0;
-    uint8_t *file = malloc(size); /* sanitizers find reads beyond its end */
+    uint8_t *file = malloc(size); /* a copy, so that sanitizers find reads beyond its end */
     FUZZ_ASSERT(file);
     memcpy(file, data + 1, size - 1);
     if (read_chosen(&model, data[0], file, size - 1, &fault) == 0) {

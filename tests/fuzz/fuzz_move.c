@@ -21,7 +21,7 @@ enum {
 
 static struct lab lab;
 
-/* Returns an extent: small, or of any size. */
+/* Returns an extent, which is mostly small, but may have any value. */
 static uint32_t extent(struct fuzz_reader *reader)
 {
     return (uint32_t)fuzz_number(reader);
@@ -42,7 +42,10 @@ static void read_tensor(mli_tensor *tensor, struct fuzz_reader *reader)
     tensor->el_params.fx.frac_bits = (int8_t)fuzz_u8(reader);
 }
 
-/* Reads the fields of the configuration that the next byte names; all others are neutral. */
+/*
+ * Reads the fields of the configuration that the next byte of the input selects; all others are
+ * neutral.
+ */
 static void read_cfg(mli_mov_cfg_t *cfg, struct fuzz_reader *reader)
 {
     const uint8_t fields = fuzz_u8(reader);
@@ -96,7 +99,7 @@ static bool is_sa(const mli_tensor *tensor)
     return tensor->el_type == MLI_EL_SA_8 || tensor->el_type == MLI_EL_SA_32;
 }
 
-/* Gives the tensors memory of the bytes needed, and less if the input says so. */
+/* Gives the tensors memory of the needed size, or of a smaller size if the input says so. */
 static void place(struct test_case *c, struct fuzz_reader *reader)
 {
     const uint8_t how = fuzz_u8(reader);
@@ -233,7 +236,7 @@ static void check_refused(struct test_case *c)
     case_check_done(c, &before);
 }
 
-/* Returns whether per-axis arrays of the case fit into the lab. */
+/* Returns whether the memory of the lab is large enough for the case's per-axis arrays. */
 static bool params_fit(const struct test_case *c)
 {
     for (uint32_t d = 0; d < c->src.rank; d++) {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Archives .npz. Input: a mode. Mode 0: the rest is the file. Other modes: the bytes describe
- * members (name, method, contents, extra fields, zip64, and wrong fields), and an archive is made
- * of them, because mutations of bytes rarely keep offsets and checksums. Each tensor is outlined
- * and unpacked: the unpacked file has the size of the member and is sealed.
+ * Fuzzes the reader of .npz archives. The input begins with a mode. Mode 0: the rest is the file.
+ * Other modes: the bytes describe members (name, method, contents, extra fields, zip64, and wrong
+ * fields), and an archive is made of them, because mutations of bytes rarely keep offsets and
+ * checksums. Each tensor is described and unpacked: the unpacked file must have the size of the
+ * member, and seals.
  */
 #include <fcntl.h>
 #include <unistd.h>
@@ -32,7 +33,7 @@ static const char *name_of(struct fuzz_reader *reader, char out[40])
     return out;
 }
 
-/* Adds a member: a small tensor, or any bytes; stored, or in a stored block of deflate. */
+/* Adds a member with a small tensor or any bytes; it is stored, or is a stored block of deflate. */
 static void add_member(struct zip_writer *zip, struct fuzz_reader *reader)
 {
     uint8_t block[5 + 512] = {1};
@@ -143,7 +144,7 @@ static void read_archive(const char *path)
         for (size_t i = 0; i < list->count; i++) {
             FUZZ_ASSERT(i == 0 || strcmp(list->by_name[i - 1]->name, list->by_name[i]->name) < 0);
             unpack(archive, list->by_name[i]);
-            unpack(archive, list->by_name[i]); /* the second time from the cache */
+            unpack(archive, list->by_name[i]); /* the second call takes the tensor from the cache */
         }
         archive_release(archive);
     }
@@ -155,7 +156,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct fuzz_reader reader = fuzz_reader_init(data, size);
     char path[SCRATCH_PATH_MAX];
 
-    scratch_remove("a.npz"); /* a new file: the cache does not know it */
+    scratch_remove("a.npz"); /* a new file, which the cache does not know */
     if (fuzz_u8(&reader) == 0)
         scratch_write("a.npz", reader.at, fuzz_left(&reader));
     else
