@@ -62,9 +62,8 @@ static void check_move(void)
  */
 static bool is_left_out(const char *spec)
 {
-    static const char *const words[] = {
-        "delay", "vfio", "corrupt",
-        "interrupt=2" /* this engine needs a program that calls its interrupt function */};
+    static const char *const words[] = {"delay", "vfio", "corrupt",
+                                        "interrupt=2" /* the program must raise interrupts */};
 
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
         if (strstr(spec, words[i]))

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * mlictl optimise: any job file is optimised or refused, and the new jobs write what the old ones
- * write (optimise proves it; a failed proof is a finding). The new file has no more jobs, is read
- * by the parser of job files, and can be optimised again.
+ * mlictl optimise: any job file is optimised or refused, and the new jobs must write the same bytes
+ * as the old jobs (optimise proves this; a failed proof is a finding). The new file has not more
+ * jobs than the old one, the parser of job files accepts it, and it can be optimised again.
  *
  * Input: options, the number of jobs, then for each job its source, cfg and destination. Sources
- * are files, or tensors that earlier jobs wrote to buffers and files, also in other shapes. With
- * the first byte 255 the rest is the text of the job file.
+ * are files, or tensors that earlier jobs wrote to buffers and files, sometimes read in another
+ * shape. If the first byte is 255, the rest is the text of the job file.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -43,7 +43,7 @@ static void write_array(struct jsonw *w, const char *key, uint32_t count, const 
     jsonw_array_end(w);
 }
 
-/* Joins or splits dimensions; rarely reads another part. */
+/* Joins or splits dimensions of a tensor; rarely reads another part of it. */
 static struct tensor reshape(struct fuzz_reader *reader, struct tensor tensor)
 {
     const uint32_t d = fuzz_below(reader, tensor.rank);
@@ -88,7 +88,9 @@ static struct tensor write_source(struct program *p)
     return tensor;
 }
 
-/* Writes the arrays of cfg, and replaces `tensor` by the result of the move. Most moves are legal.
+/*
+ * Writes the arrays of cfg, and replaces `tensor` by the result of the move. Most of these moves
+ * are legal.
  */
 static void write_cfg(struct program *p, struct tensor *tensor)
 {
@@ -217,8 +219,8 @@ static size_t jobs_of(const char *file)
 
 /*
  * Returns whether a line of the messages says that the new jobs are wrong. Only the start of a line
- * counts: libFuzzer writes the words that a target compares with into its inputs, and a message
- * can repeat a name of the input.
+ * counts, because libFuzzer writes the words that a target compares with into its inputs, and a
+ * message can repeat a name of the input.
  */
 static bool is_defect(const char *messages, const char *file)
 {

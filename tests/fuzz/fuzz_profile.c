@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Profiles: any text is read or refused. An accepted profile survives being written and read again,
- * and its controller makes the descriptors of a move and of its zeros.
+ * Profiles: any text is accepted or refused. An accepted profile must be the same after being
+ * written and read again, and its controller must make descriptors for a move and for the move's
+ * zeros.
  */
 #include "target/controller/controller.h"
 #include "target/cost/cost.h"

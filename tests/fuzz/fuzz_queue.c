@@ -7,7 +7,10 @@
 #include "cli/queue/queue.h"
 #include "tests/fuzz/fuzz.h"
 
-/* The form in which an accepted URL is shown is an accepted URL too, and has no secrets. */
+/*
+ * The text of an accepted URL that messages show must itself be an accepted URL, and have no
+ * secrets.
+ */
 static void check_url(const char *bytes, size_t length)
 {
     static struct queue_url url, again;
@@ -46,7 +49,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     if (size < 1)
         return 0;
-    /* In a buffer of its own, so that reading past the end is seen. */
+    /* The text has a buffer of its own, so that sanitizers find reads past its end. */
     char *copy = malloc(size - 1);
     FUZZ_ASSERT(copy);
     memcpy(copy, data + 1, size - 1);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Takes numbers and texts from the bytes of an input, so that any bytes describe a structure. After
- * the last byte every number is 0: an input ends where its bytes end.
+ * the last byte every number is 0.
  */
 #ifndef TEST_FUZZ_READER_H
 #define TEST_FUZZ_READER_H
@@ -41,7 +41,7 @@ static inline uint64_t fuzz_bytes(struct fuzz_reader *reader, unsigned bytes)
     return value;
 }
 
-/* Returns 0 .. count - 1, from one byte if that suffices. */
+/* Returns a number from 0 to count - 1, made from one byte if that suffices. */
 static inline uint32_t fuzz_below(struct fuzz_reader *reader, uint32_t count)
 {
     return (uint32_t)fuzz_bytes(reader, count <= 256 ? 1 : 4) % count;
@@ -54,8 +54,8 @@ static inline bool fuzz_rarely(struct fuzz_reader *reader)
 }
 
 /*
- * Returns a number of any size. Most are small; numbers beside powers of two, where sums and
- * products overflow, need two bytes.
+ * Returns a number of any size. Most numbers are small. Numbers near powers of two, where sums and
+ * products overflow, need only two bytes of input.
  */
 static inline uint64_t fuzz_number(struct fuzz_reader *reader)
 {

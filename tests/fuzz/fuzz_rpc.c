@@ -136,7 +136,7 @@ static void check_call(struct rpc_request *request)
         rpc_request_begin(&second, 1, request->method, request->fds);
         if (first.length <= PROTO_LINE_MAX) {
             FUZZ_ASSERT(rpc_request_parse(first.data, first.length - 1, &again) == 0);
-            if (read_call(&again, &second) == 0) { /* skips methods that write nothing */
+            if (read_call(&again, &second) == 0) { /* skips methods whose results have no writer */
                 rpc_request_end(&second);
                 fuzz_check_same(&first, &second);
             }
@@ -240,8 +240,8 @@ static void check_reply(const char *line, size_t length)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    enum { LINE_MAX = 4096, LINES_MAX = 16 /* thousands of empty lines only take time */ };
-    /* The first byte is the size of each receive. */
+    enum { LINE_MAX = 4096, LINES_MAX = 16 /* thousands of empty lines would only take time */ };
+    /* The first byte is the number of bytes that are received at a time. */
     size_t piece = size > 0 ? 1 + data[0] : 0, lines = 0, room, length;
     struct frame frame;
     const char *line;

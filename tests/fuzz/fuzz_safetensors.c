@@ -45,7 +45,8 @@ static void check_list(const struct tensor_list *list, uint64_t data, uint64_t f
         if (i > 0)
             FUZZ_ASSERT(strcmp(list->by_name[i - 1]->name, list->by_name[i]->name) < 0);
     }
-    FUZZ_ASSERT(total == file_size - data); /* the data has no gap and no overlap */
+    /* the tensors cover the data without a gap or an overlap */
+    FUZZ_ASSERT(total == file_size - data);
     if (!tensor_list_choose(list, "no such tensor", &fault))
         fuzz_check_fault(&fault);
 }

@@ -78,7 +78,7 @@ void scratch_write_inputs(void)
     if (made)
         return;
     made = true;
-    bytes[8] = HEADER_BYTES - 10; /* length of the dictionary that follows */
+    bytes[8] = HEADER_BYTES - 10; /* length of the header's dictionary, which follows */
     memset(bytes + 10, ' ', HEADER_BYTES - 10);
     memcpy(bytes + 10, text, sizeof text - 1);
     bytes[HEADER_BYTES - 1] = '\n';

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Files for code that reads files: a private directory in memory, which is removed at exit. */
+/* Files for the code under test to read: a private directory in memory, which is removed at exit.
+ */
 #ifndef TEST_FUZZ_SCRATCH_H
 #define TEST_FUZZ_SCRATCH_H
 
@@ -7,7 +8,7 @@
 
 enum { SCRATCH_PATH_MAX = 512 };
 
-/** Returns the path of the directory, made by the first call: $TMPDIR, /dev/shm or /tmp. */
+/** Returns the path of the directory, which the first call makes in $TMPDIR, /dev/shm or /tmp. */
 const char *scratch_directory(void);
 /** Writes the path of a file in the directory. Returns `out`. */
 const char *scratch_path(char out[SCRATCH_PATH_MAX], const char *name);
@@ -25,7 +26,10 @@ void scratch_remove(const char *name);
 /** Removes all files and directories of the directory. */
 void scratch_clear(void);
 
-/** Returns the number of the lowest free file descriptor, which a leak changes sooner or later. */
+/**
+ * Returns the number of the lowest free file descriptor: if descriptors leak, it grows sooner or
+ * later.
+ */
 int scratch_lowest_fd(void);
 
 /** Returns how many of the first 256 file descriptors are open. */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Serial frames and messages. Input: a mode, then bytes. Mode 0: the bytes are the line. Other
- * modes: each piece is a payload that is put into a packet, sent as a frame, and possibly damaged;
- * an undamaged frame must arrive as it was, and a damaged one must never arrive as another packet.
- * Every payload is read as every message, and an accepted message survives being written and read.
+ * Serial frames and messages. Input: a mode, then bytes. Mode 0: the bytes arrive on the line as
+ * they are. Other modes: each piece of the bytes is a payload that is put into a packet, sent as a
+ * frame, and possibly damaged; an undamaged frame must arrive as it was, and a damaged one must
+ * never arrive as another packet. Every payload is read as every kind of message, and an accepted
+ * message must be the same after being written and read again.
  */
 #include "boards/serial/serial.h"
 #include "tests/fuzz/fuzz.h"
@@ -33,8 +34,10 @@ static struct serial_reader payload_of(const struct serial_packet *packet)
     return serial_reader_init(&received);
 }
 
-/* Reads the payload as one kind of message. If it has this form, writing, reading and writing the
- * message gives equal packets. */
+/*
+ * Reads the payload as one kind of message. If the payload is accepted, writing the message,
+ * reading it and writing it again must give two equal packets.
+ */
 #define CHECK_MESSAGE(received, type, name)                                                        \
     do {                                                                                           \
         static struct serial_packet first, second;                                                 \

@@ -5,8 +5,8 @@
  * that any order of events can occur without a clock.
  *
  * After each input all transfers end, and then: every request of a client that sent only correct
- * lines has one reply; a new client is served; jobs and channels are in no other state than ended
- * and idle; counters add up; metrics are well-formed; all descriptors are closed.
+ * lines has one reply; a new client is served; all jobs have ended and all channels are idle;
+ * counters add up; metrics are well-formed; all descriptors are closed.
  */
 #include <sys/socket.h>
 #include <syslog.h>
@@ -91,7 +91,10 @@ static void connect_client(struct fuzz_client *client)
         client->exact = false; /* turned away */
 }
 
-/* Ends the transfer of a channel, well or not, or changes which channels hold their transfers. */
+/*
+ * Ends the transfer of a channel, successfully or with an error, or changes which channels hold
+ * their transfers.
+ */
 static void act_as_engine(struct fuzz_reader *reader)
 {
     const uint32_t channel = fuzz_below(reader, CHANNELS);
@@ -154,7 +157,7 @@ static void settle(void)
             return;
         if (until == 0)
             until = uv_hrtime() + UINT64_C(20) * 1000 * 1000 * 1000;
-        if (i > 50) /* closing files is the work of other threads */
+        if (i > 50) /* other threads close the files */
             usleep(100);
         FUZZ_ASSERT(uv_hrtime() < until);
     }
@@ -201,7 +204,7 @@ static void serve_another(void)
     struct fuzz_client *client = &clients[0];
 
     fuzz_client_close(client);
-    turn(8); /* if few connections are allowed, the old one must be closed first */
+    turn(8); /* if the limit of connections is low, the old connection must be closed first */
     connect_client(client);
     if (!client->exact)
         return;

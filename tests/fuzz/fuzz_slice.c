@@ -10,7 +10,10 @@
 
 enum { WALK_MAX = 4096 };
 
-/* Python's rule for a bound: from the end if negative, then clamped. */
+/*
+ * Python's rule for a bound: a negative bound counts from the end, and the bound is then limited to
+ * the extent.
+ */
 static int64_t clamped(int64_t bound, int64_t extent)
 {
     if (bound < 0)

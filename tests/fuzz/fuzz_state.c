@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * State files of --resume: any bytes are read or refused. Continuing an accepted file keeps its
+ * State files of --resume: any bytes are accepted or refused. Continuing an accepted file keeps its
  * results: after another run has appended its lines, reading gives the old records and the new one.
- * `mlictl batch --resume` selects cases by it without failing in another way than with a message.
+ * `mlictl batch --resume` selects cases with the file; if it fails, it prints a message.
  *
  * Input: a selector for --rerun, and the bytes of the file.
  */
@@ -38,7 +38,7 @@ static void check_state(const struct state *state, size_t size)
     FUZZ_ASSERT(!state_find(state, "\x01"));
 }
 
-/* Appends a run of one case. Returns false if the file is not continued. */
+/* Appends a run of one case to the state file. Returns false if the file is refused. */
 static bool append_run(const char *path)
 {
     struct state_file file;

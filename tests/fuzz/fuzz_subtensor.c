@@ -53,7 +53,7 @@ static void read_tensor(mli_tensor *in, struct fuzz_reader *reader)
         in->shape[d] = (uint32_t)fuzz_number(reader);
         in->mem_stride[d] = fuzz_rarely(reader) ? (int32_t)fuzz_number(reader) : 0;
     }
-    in->data.mem.pi8 = fuzz_rarely(reader) ? NULL : memory; /* a view reads no element */
+    in->data.mem.pi8 = fuzz_rarely(reader) ? NULL : memory; /* making a view reads no element */
     in->data.capacity = fuzz_rarely(reader) ? (uint32_t)fuzz_number(reader) : UINT32_MAX;
     if (in->el_type == MLI_EL_SA_8 || in->el_type == MLI_EL_SA_32)
         read_axis(in, reader);
@@ -98,7 +98,7 @@ static void check_axis(const mli_tensor *in, const mli_sub_tensor_cfg *cfg, cons
     FUZZ_ASSERT(out->el_params.sa.scale_frac_bits.capacity >= out->shape[now]);
 }
 
-/* Compares the view with the definition: the first dimensions of size 1 are removed. */
+/* Compares the view with the definition, which removes the first dimensions of size 1. */
 static void check_view(const mli_tensor *in, const mli_sub_tensor_cfg *cfg, const mli_tensor *out)
 {
     const uint32_t esize = oracle_element_size(in->el_type);

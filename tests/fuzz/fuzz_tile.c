@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * mlictl tile: any request becomes a plan or a message, and all that it writes is well-formed: the
- * job file is read by the parser of job files, the plan by two parsers of JSON, drawings by expat.
+ * mlictl tile: any request becomes a plan or a message, and all its output is well-formed: the
+ * parser of job files reads the job file, two JSON parsers read the plan, and expat reads drawings.
  *
- * Input: for each option whether it is given and its value; values are a number, a list of
- * numbers, or a piece of the input as it is.
+ * Input: for each option, whether it is given, and its value: a number, a list of numbers, or a
+ * piece of the input.
  */
 #include <inttypes.h>
 
@@ -50,7 +50,7 @@ static const struct {
 
 enum { OPTIONS = sizeof options / sizeof options[0] };
 
-/* The command line that is being made. */
+/* The command line that the input describes. */
 struct line {
     const char *words[2 * OPTIONS + 20];
     char values[OPTIONS + 1][VALUE_MAX];

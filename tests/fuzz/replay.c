@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Calls a fuzz target without libFuzzer: with every given file and every file of given directories,
- * then with random mutations of these files.
+ * Calls a fuzz target without libFuzzer: first with each given file and each file of the given
+ * directories, then with random mutations of these files.
  *
  *     fuzz_json [-n mutations] [-s seed] file|directory ...
  *
@@ -46,7 +46,8 @@ static void on_abort(int signal_number)
     raise(signal_number);
 }
 
-/* Copies the input to a heap block of its size, so that sanitizers find reads beyond it. */
+/* Copies the input to a heap block of the same size, so that sanitizers find reads beyond the end.
+ */
 static void run(const uint8_t *bytes, size_t size)
 {
     uint8_t *copy = malloc(size ? size : 1);
@@ -79,7 +80,8 @@ static void add_file(const char *path)
 static void add_path(const char *path)
 {
     struct dirent **entries;
-    int count = scandir(path, &entries, NULL, alphasort); /* sorted: a seed reproduces a run */
+    /* sorted, so that equal seeds make equal runs */
+    int count = scandir(path, &entries, NULL, alphasort);
 
     if (count < 0) {
         add_file(path);
@@ -96,7 +98,7 @@ static void add_path(const char *path)
     free(entries);
 }
 
-/* Returns a random byte; bytes with a meaning in the formats are more frequent. */
+/* Returns a random byte; bytes that have a meaning in the formats are more frequent than others. */
 static uint8_t random_byte(struct rng *rng)
 {
     static const char interesting[] = "{}[]():,\"\\'-+.eE0123456789u \n\0\x7f\x80\xc0\xff";

@@ -147,8 +147,10 @@ static bool prometheus_line(const char *line, size_t index)
 
     if (index == 0)
         after_help = after_type = false;
-    /* The line "# TYPE" of a metric follows its line "# HELP". Metrics may be missing: of a service
-     * without users, for example. */
+    /*
+     * The line "# TYPE" of a metric follows its line "# HELP". A metric may have no values, for
+     * example if the service has no users.
+     */
     if (line[0] == '#' ? !(help || (type && after_help))
                        : !is_metric(line) || after_help || (index < 2 && !after_type))
         return false;

@@ -11,7 +11,7 @@ enum { BUFFER = 64 * 1024 * 1024, ALIGNMENT = 4096, ROUNDS = 5, TABLE = 256 };
 
 static const double round_seconds = 0.01;
 
-/* Makes a nest with two loops of rows, and a nest with a single loop. */
+/* Makes one nest with two loops of rows, and one nest with a single loop. */
 #define NEST(outer, loop, dst_outer, dst_step, src_outer, src_step)                                \
     .rows = (outer) * (loop), .dst = {(loop), (dst_step), (dst_outer)},                            \
     .src = {(loop), (src_step), (src_outer)}
@@ -39,7 +39,10 @@ static const double round_seconds = 0.01;
         __VA_ARGS__                                                                                \
     }
 
-/* Transposes with both sides packed; if there are tables, both sides have two loops. */
+/*
+ * Transposes with packed source and destination; in transposes with tables, both sides have two
+ * loops.
+ */
 #define TRANSPOSE(E, r, c)                                                                         \
     {                                                                                              \
         .kind = LEAF_TRANSPOSE, .size = (E), .rows = (r), .cols = (c), .dst = {(r), (c) * (E)},    \
@@ -58,7 +61,7 @@ static const double round_seconds = 0.01;
         }                                                                                          \
     }
 
-/* Transposes with a few rows or columns, and a destination for the second-level cache. */
+/* Transposes with a few rows or columns, whose destination fits in the second-level cache. */
 #define SKINNY_OF(E, n)                                                                            \
     TRANSPOSE(E, n, SKINNY_BYTES / (E) / (n)), TRANSPOSE(E, SKINNY_BYTES / (E) / (n), n),          \
         TRANSPOSE_AT(E, n, TABLE), TRANSPOSE_AT(E, TABLE, n)
@@ -72,8 +75,8 @@ static const double round_seconds = 0.01;
 enum { SKINNY_BYTES = 384 * 1024 };
 
 /*
- * Three cases for each kind of leaf: one for the first-level cache, one for the second-level cache,
- * and a larger one.
+ * Three cases for each kind of leaf: data that fits in the first-level cache, data that fits in the
+ * second-level cache, and larger data.
  */
 static const struct shape shapes[] = {
     ROWS(3, LOOP(2048, 3, 8)),
@@ -90,7 +93,7 @@ static const struct shape shapes[] = {
     BORDERED(1, 28, 1, NEST(430, 28, 960, 30, 784, 28)),
     BORDERED(3, 84, 3, NEST(140, 28, 2700, 90, 2352, 84)),
     BORDERED(32, 896, 32, LOOP(400, 960, 896)),
-    BORDERED(16, 64 * 1024, 0, LOOP(1, 0, 0)), /* begins where memcpy is slow: exec/copy.h */
+    BORDERED(16, 64 * 1024, 0, LOOP(1, 0, 0)), /* at an offset where memcpy is slow: exec/copy.h */
     BORDERED(16, 384 * 1024, 0, LOOP(1, 0, 0)),
     FILL(3, LOOP(2048, 8, 0)),
     FILL(100, LOOP(128, 160, 0)),
@@ -159,7 +162,7 @@ static void move(const struct shape *s, const struct leaf_table *leaf, uint8_t *
     __asm__ volatile("" : : "r"(dst) : "memory"); /* keeps the compiler from removing the call */
 }
 
-/* Returns the seconds of one call in a round; measures memcpy if there is no leaf. */
+/* Returns how many seconds a call took in one round. If there is no leaf, measures memcpy. */
 static double measure(const struct shape *s, const struct leaf_table *leaf, uint8_t *dst,
                       const uint8_t *src)
 {
@@ -176,8 +179,8 @@ static double measure(const struct shape *s, const struct leaf_table *leaf, uint
 }
 
 /*
- * Measures leaf and memcpy alternately, because the machine's speed may vary. The best time of each
- * counts.
+ * Measures leaf and memcpy alternately, because the machine's speed may change. The best time of
+ * each counts.
  */
 static void bench(struct shape s, const struct leaf_table *leaf, uint8_t *dst, const uint8_t *src)
 {

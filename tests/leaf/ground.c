@@ -22,7 +22,7 @@ static int side_init(struct ground_side *side, size_t bytes, size_t page)
     return 0;
 }
 
-/* No leaf may write to the source. */
+/* A leaf must not write to the source. */
 static int protect_source(const struct ground *g)
 {
     for (size_t i = 0; i < 2 * GROUND_PAGES; i += 2)
@@ -74,7 +74,7 @@ struct pieces {
     size_t count, bytes;
 };
 
-/* Returns the pieces: rows, or the rows of an inner loop together. */
+/* Returns the pieces: the rows, or all rows of an inner loop together. */
 static struct pieces pieces_of(const struct layout *l, size_t count, size_t bytes, enum piece piece)
 {
     if (piece != PIECE_LOOP || l->seed)
@@ -82,7 +82,7 @@ static struct pieces pieces_of(const struct layout *l, size_t count, size_t byte
     return (struct pieces){count / l->inner, (l->inner - 1) * l->step + bytes};
 }
 
-/* Returns whether the pieces fit on the pages; if not, replaces the place by a flat place. */
+/* Returns whether the pieces fit on the pages; if they do not, replaces the place by a flat one. */
 static bool fit_pages(const struct ground *g, enum place *place, struct pieces pieces)
 {
     if (!on_pages(*place))
@@ -134,7 +134,8 @@ static void fill_table(const struct ground_side *side, struct layout *l, size_t 
 }
 
 /*
- * Returns null if the layout does not fit. On pages, the piece on the last page decides the start.
+ * Returns null if the layout does not fit. On pages, the piece on the last page decides where the
+ * layout begins.
  */
 static uint8_t *locate(const struct ground *g, const struct ground_side *side, enum place place,
                        size_t extent, size_t slide)
@@ -169,8 +170,8 @@ bool ground_place(const struct ground *g, struct site *site)
 }
 
 /*
- * Iterates over the destination as a list of pieces `at` .. `at + bytes` of its memory, flat or on
- * pages.
+ * Iterates over the destination as a list of pieces, each `at` .. `at + bytes` of its memory (flat
+ * or on pages).
  */
 struct watch {
     const struct guard_mem *mem;

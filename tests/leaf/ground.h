@@ -16,9 +16,9 @@
 enum {
     GROUND_SRC_BYTES = 4 * 1024 * 1024,
     GROUND_DST_BYTES = 1024 * 1024,
-    GROUND_PAGES = 80,  /* most rows that can have a page each */
-    GROUND_TABLE = 256, /* most places in a table */
-    GROUND_MARGIN = 192 /* bytes around the destination that must not change */
+    GROUND_PAGES = 80,  /* largest number of rows that can have a page each */
+    GROUND_TABLE = 256, /* largest number of places in a table */
+    GROUND_MARGIN = 192 /* number of bytes around the destination that must not change */
 };
 
 enum place {
@@ -30,11 +30,11 @@ enum place {
     PLACES
 };
 
-/* The pieces of which each has a page of its own. */
+/* Which pieces have a page of their own. */
 enum piece {
-    PIECE_ROW,  /* each row; for the source of a transpose each column */
+    PIECE_ROW,  /* each row; in the source of a transpose, each column */
     PIECE_LOOP, /* all rows of an inner loop together */
-    PIECE_COL,  /* for the source of a gather: each column of elements, of all rows */
+    PIECE_COL,  /* in the source of a gather: each column of elements, over all rows */
     PIECES
 };
 
@@ -64,8 +64,9 @@ int ground_init(struct ground *g);
 void ground_finish(struct ground *g);
 
 /*
- * Finds dst and src, and fills the tables. A place on pages overwrites the shape's steps; a shape
- * that does not fit on pages is placed flat. Returns false if the shape does not fit there either.
+ * Computes dst and src, and fills in the tables. A place on pages overwrites the shape's steps; a
+ * shape that does not fit on pages is placed flat. Returns false if the shape does not fit there
+ * either.
  */
 bool ground_place(const struct ground *g, struct site *site);
 

@@ -9,11 +9,13 @@
 struct layout {
     size_t inner, step, outer_step; /* place i is at i / inner * outer_step + i % inner * step */
 
-    /* For tables only: the table begins inside the loops. With a seed other than 0, each place is
-       moved by 0 .. slack bytes, and then all places are shuffled. */
+    /*
+     * For tables only: the table begins with place `begin` of the loops. With a seed other than 0,
+     * each place is moved by 0 .. slack bytes, and then all places are shuffled.
+     */
     size_t begin, slack;
     uint64_t seed;
-    const size_t *table; /* the places, or null */
+    const size_t *table; /* table of the places, or null */
 };
 
 static inline size_t layout_at(const struct layout *l, size_t i)
@@ -29,7 +31,7 @@ static inline size_t layout_at(const struct layout *l, size_t i)
  */
 size_t layout_span(const struct layout *l, size_t count);
 
-/* Writes the table of the layout, which does not refer to the table yet. */
+/* Writes the table of a layout that has no table yet. */
 void layout_fill(const struct layout *l, size_t *table, size_t count);
 
 #endif /* TEST_LEAF_LAYOUT_H */

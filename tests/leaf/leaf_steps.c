@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tests/leaf/leaf_steps.h"
 
-/* The farthest that a pointer can be moved in any memory without an overflow. */
+/* The largest distance by which a pointer can be moved in any memory without an overflow. */
 enum { IDLE_MAX = 1 << 30 };
 
 static size_t power_from(size_t least)
@@ -56,8 +56,10 @@ void steps_choose(struct shape *shape, const struct steps *steps, struct rng *rn
             steps->dst_outer, rng);
     lay_out(&shape->src, (struct things){src_count, src_piece, shape->size}, steps->src,
             steps->src_outer, rng);
-    /* A step for a count of 1 is meaningless in a nest; other kinds get the step that the library
-       would pass. */
+    /*
+     * In a nest, the step of a loop with a count of 1 has no meaning; in other kinds, it is the
+     * step that the library would pass.
+     */
     shape->idle = rng_chance(rng, 50) ? 0 : dst_piece;
     if (shape_has_nest(shape) && rng_chance(rng, 50))
         shape->idle = rng_below(rng, IDLE_MAX);

@@ -12,7 +12,7 @@ enum {
     SLACK_MAX = 70
 };
 
-/* Returns a number from 1 to max, with small values as likely as large ones. */
+/* Returns a number from 1 to max; small and large numbers are equally likely. */
 static size_t length(struct rng *rng, uint32_t max)
 {
     const uint32_t cap = rng_between(rng, 1, max);
@@ -72,7 +72,10 @@ static void draw_sides(struct shape *s, struct rng *rng)
     }
 }
 
-/* Picks random loops: a loop may have all iterations; in a table, the ends may be partial. */
+/*
+ * Picks random loops for the rows: they may have all iterations; with a table, the first and last
+ * inner loop may be partial.
+ */
 static void draw_layout(struct layout *l, size_t count, struct rng *rng)
 {
     l->inner = length(rng, (uint32_t)count);
@@ -112,7 +115,7 @@ static struct shape random_shape(struct rng *rng)
         else if (s.cols > 1)
             s.cols /= 2;
         else
-            s.size /= 2; /* of a run; there is always room for one element */
+            s.size /= 2; /* size of a run; there is always room for one element */
     }
     s.dst.inner = s.rows;
     s.rows *= outer;
@@ -124,7 +127,7 @@ static struct shape random_shape(struct rng *rng)
     return s;
 }
 
-/* Chooses steps for which both sides have room. */
+/* Chooses steps so that source and destination have room. */
 static void choose_steps(struct shape *s, struct rng *rng)
 {
     /*

@@ -71,7 +71,7 @@ void shape_reference(const struct shape *s, uint8_t *dst, const uint8_t *src)
     }
 }
 
-/* Returns the index of an element size in a table of four. */
+/* Returns the index of an element size in a table of four sizes. */
 static int size_log(size_t size)
 {
     return size == 1 ? 0 : size == 2 ? 1 : size == 4 ? 2 : 3;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One call of a leaf kernel, as numbers. Here all leaves are the same three loops. With D(r) and
- * S(i), the places in the layouts dst and src,
+ * One call of a leaf kernel, as numbers. In this model, all leaves are the same three loops. D(r)
+ * and S(i) are places in the layouts dst and src:
  *
  *     dst[D(r) + before + c * size + b] = src[S(r) + c * gather_step + b]
  *     dst[D(r) + c * size + b] = src[S(c) + r * size + b]                 for transposes
  *
- * with cols = 1 for rows, fills and streams. The library shares none of this code.
+ * For rows, fills and streams, cols is 1. The library does not use this code.
  */
 #ifndef TEST_LEAF_SHAPE_H
 #define TEST_LEAF_SHAPE_H
@@ -25,18 +25,18 @@ enum leaf_kind {
     LEAF_TRANSPOSE,
     LEAF_TRANSPOSE_AT,
     LEAF_STREAM,
-    LEAF_TRANSPOSE_STREAM, /* LEAF_TRANSPOSE is used if the level has no such kernel */
+    LEAF_TRANSPOSE_STREAM, /* if the level has no such kernel, LEAF_TRANSPOSE is used instead */
     LEAF_KINDS
 };
 
 struct shape {
     enum leaf_kind kind;
-    size_t size; /* size of an element; or the run of rows, fills and streams */
+    size_t size; /* size of an element; for rows, fills and streams, the length of the run */
     size_t rows, cols;
     struct layout dst, src;
     size_t gather_step;
-    size_t before, after; /* zeros before and after a row of `bordered` */
-    size_t idle;          /* odd; the step of a loop with a count of 1, and `ahead` */
+    size_t before, after; /* number of zeros before and after a row of `bordered` */
+    size_t idle; /* odd numbers for the step of a loop with a count of 1, and for `ahead` */
 };
 
 /* Returns the name of a kind: "rows", "bordered" ... */
@@ -50,8 +50,8 @@ bool shape_is_transpose(const struct shape *s);
 size_t shape_src_count(const struct shape *s);
 
 /*
- * Return the size of a piece in bytes: in the source, from the first byte that is read to the last;
- * in the destination, the size of a written row.
+ * Return the size of a piece in bytes: in the source, from the first to the last byte that is read;
+ * in the destination, the size of the row that is written.
  */
 size_t shape_src_piece(const struct shape *s);
 size_t shape_dst_piece(const struct shape *s);

@@ -10,13 +10,13 @@ enum {
     GATHER_COLS_MAX = 200,
     GATHER_STEP_MAX = 40, /* largest step of a gather, in elements */
     STREAM_MAX = 2500,
-    LONG_SLIDES = 80, /* distances of a long row to its source */
-    VARIED = 5        /* number of variants of a shape if there are very many shapes */
+    LONG_SLIDES = 80, /* distances of a long row from its source */
+    VARIED = 5        /* number of variants of each shape if there are very many shapes */
 };
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
-/* The variants of every shape; variants from NEST_VARIANTS on are for two loops only. */
+/* The variants that each shape is tested in; those from NEST_VARIANTS on are for two loops only. */
 static const struct variant {
     enum place dst, src;
     struct steps steps;
@@ -86,7 +86,7 @@ static struct shape with_counts(struct shape shape, const struct counts *n)
     return shape;
 }
 
-/* Visits all variants, or some of them if the next shapes get the remaining ones. */
+/* Visits all variants, or only some of them if the next shapes get the other variants. */
 static bool visit_variants(struct sweep *sweep, const struct shape *shape, size_t count)
 {
     const size_t all = shape->rows > shape->dst.inner ? COUNT_OF(variants) : NEST_VARIANTS;
@@ -122,8 +122,8 @@ static bool sweep_rows(struct sweep *sweep)
 }
 
 /*
- * Visits long rows that begin up to 63 bytes after or before their source within a page: near
- * neighbours are not copied by memcpy (exec/copy.h).
+ * Visits long rows that begin up to 63 bytes after or before their source, modulo the page size:
+ * such rows are not copied by memcpy (exec/copy.h).
  */
 static bool sweep_long_rows(struct sweep *sweep)
 {
@@ -186,7 +186,7 @@ static bool sweep_bordered(struct sweep *sweep)
     return true;
 }
 
-/* Visits transposes with tables in a few variants: with one loop, two loops, or shuffled. */
+/* Visits transposes with tables in a few variants: one loop, two loops, or shuffled places. */
 static bool sweep_transposes(struct sweep *sweep, enum leaf_kind kind, size_t size)
 {
     for (size_t rows = 1; rows <= SIDE_MAX; rows++) {
@@ -231,7 +231,7 @@ static bool sweep_narrow(struct sweep *sweep, size_t size)
     return true;
 }
 
-/* Visits a few of the sizes that are worth streaming. */
+/* Visits a few of the sizes for which stores that bypass the caches are worthwhile. */
 static bool sweep_streamed(struct sweep *sweep, size_t size)
 {
     static const struct variant *const some[] = {&variants[0], &variants[1], &narrow_variants[0]};
@@ -255,8 +255,8 @@ static bool sweep_streamed(struct sweep *sweep, size_t size)
 }
 
 /*
- * Visits gathers. Strides of a source may make its elements overlap, so steps below the size are
- * included. Steps that are not a multiple of the size are rare, and get fewer columns.
+ * Visits gathers. Elements of a source may overlap, so steps smaller than the size are included.
+ * Steps that are not a multiple of the size are rare, and get fewer columns.
  */
 static bool sweep_gathers(struct sweep *sweep, size_t size)
 {

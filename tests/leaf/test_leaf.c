@@ -2,11 +2,11 @@
 /*
  * Compares the leaf kernels of one level with a loop over bytes.
  *
- *   test_leaf LEVEL [--seed N] [--count RANDOM_CASES] [--only INDEX] [--tunings]
- *   test_leaf LEVEL --bench
+ * test_leaf LEVEL [--seed N] [--count RANDOM_CASES] [--only INDEX] [--tunings] test_leaf LEVEL
+ * --bench
  *
- * Every case depends on (seed, index) alone: repeat a failed one with --seed and --only. If the
- * processor lacks the level, the program exits with 77, which meson reports as skipped.
+ * Every case depends on (seed, index) alone: to repeat a failed case, give --seed and --only. If
+ * the processor lacks the level, the program exits with 77, which meson reports as skipped.
  */
 #include <inttypes.h>
 #include <signal.h>
@@ -60,8 +60,8 @@ static void print_case(void)
 }
 
 /*
- * printf() is not async-signal-safe. The process ends anyway, and the report of the case is worth
- * more.
+ * printf() is not async-signal-safe. The process is about to end anyway, and the report of the case
+ * is worth more than that rule.
  */
 static void on_crash(int signal_number, siginfo_t *info, void *context)
 {
@@ -93,7 +93,7 @@ static void fail(const char *what)
     run.failures++;
 }
 
-/* Returns false if there is nothing more to run. */
+/* Returns false if no further case is to run. */
 static bool run_case(void *context, uint64_t index, const struct site *site)
 {
     ptrdiff_t at;
