@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The engine of the BCM2835 with a model of the controller, for test_moves: replaces the engines of
- * libmli/port/ports.c.
+ * Gives test_moves the engine of the BCM2835 with a model of the controller: replaces the engines
+ * of libmli/port/ports.c.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -37,7 +37,7 @@ static uint32_t slack(struct draw *draw)
 }
 
 /*
- * Gives the buffers the bytes that they need, or a few more; each buffer is beside an inaccessible
+ * Gives the buffers the bytes that they need, or a few more; each buffer is next to an inaccessible
  * page.
  */
 static void place_data(struct test_case *c)
@@ -54,7 +54,10 @@ static void place_data(struct test_case *c)
     c->dst.data.mem.pi8 = (int8_t *)c->lab->dst.data;
 }
 
-/* Returns whether the lab has room for the case; leaves the bytes needed in c->expected. */
+/*
+ * Returns whether the lab has room for the case; c->expected then has the numbers of bytes that the
+ * case needs.
+ */
 static bool fits(struct test_case *c)
 {
     c->src.data.mem.pi8 = (int8_t *)c->lab->src.mem.base;

@@ -126,7 +126,8 @@ static void perm_dim(struct test_case *c)
     uint32_t i = any_dim(c);
 
     if (draw_percent(&c->draw, 50))
-        perm[i] = perm[(i + 1) % c->src.rank]; /* one dimension twice; unchanged if the rank is 1 */
+        perm[i] = perm[(i + 1) % c->src.rank]; /* the permutation has one dimension twice; if the
+                                                  rank is 1, nothing changes */
     else
         perm[i] = (uint8_t)(draw_percent(&c->draw, 50) ? c->src.rank : 255);
 }
@@ -145,12 +146,13 @@ static void dst_stride_negative(struct test_case *c)
 {
     uint32_t i = any_dim(c);
 
-    if (draw_percent(&c->draw, 50)) /* else cfg may override the stride: also refused */
+    /* otherwise cfg may override the stride; the move is refused in either case */
+    if (draw_percent(&c->draw, 50))
         c->cfg.dst_mem_stride[i] = 0;
     c->dst.mem_stride[i] = draw_percent(&c->draw, 50) ? -1 : INT32_MIN;
 }
 
-/* Tensors are checked before cfg. */
+/* Tensors are checked before the cfg is. */
 static void dst_stride_and_cfg(struct test_case *c)
 {
     dst_stride_negative(c);
@@ -180,7 +182,7 @@ static void overlapping_data(struct test_case *c)
     c->dst.data.mem.pi8 = c->src.data.mem.pi8 + draw_below(&c->draw, c->src.data.capacity + 1);
 }
 
-/* Gives two dimensions one stride: elements (0, 1) and (1, 0) have the same place. */
+/* Gives two dimensions the same stride: elements (0, 1) and (1, 0) are then at the same place. */
 static void overlapping_elements(struct test_case *c)
 {
     uint32_t i = any_dim(c), k = any_dim(c);
@@ -229,7 +231,10 @@ static void dst_array_short(struct test_case *c)
     any_array(c, &c->dst)->capacity = 0;
 }
 
-/* Makes one pointer of the destination the source's: options are mixed, or arrays overlap. */
+/*
+ * Sets one pointer of the destination to that of the source, which mixes the pointer options or
+ * makes arrays overlap.
+ */
 static void dst_array_of_src(struct test_case *c)
 {
     any_array(c, &c->dst)->mem.pi8 = any_array(c, &c->src)->mem.pi8;
@@ -401,8 +406,10 @@ void case_mutate(struct test_case *c)
             times_used[which]++;
             return;
         }
-        /* The case is still legal, or has another fault than intended (a huge stride for a single
-           sample). */
+        /*
+         * The changed case is still legal, or has another fault than intended (for example a huge
+         * stride of a dimension with a single sample).
+         */
         legal.draw = c->draw;
         *c = legal;
     }

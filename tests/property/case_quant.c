@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Generates the quantisation of legal cases: per tensor, and per axis with the three pointer
- * options.
+ * Generates the quantisation of legal cases: per-tensor parameters, and per-axis parameters with
+ * each of the three pointer options.
  */
 #include <string.h>
 
 #include "tests/property/random_case.h"
 
-enum { AXIS_MAX = 16384 }; /* size of the axis for which the lab has memory */
+enum { AXIS_MAX = 16384 }; /* largest axis for which the lab has memory */
 
 static bool is_sa(const struct test_case *c)
 {
@@ -33,12 +33,13 @@ static void per_tensor(struct test_case *c)
     p->sa.scale_frac_bits.mem.i8 = (int8_t)draw_below(draw, 31);
 }
 
-/* Places arrays of `entries` in the lab and points the tensor's parameters to them. */
+/* Places arrays of `entries` entries in the lab, and makes the tensor's parameters point to them.
+ */
 static void place_arrays(struct test_case *c, struct watched *at, mli_tensor *t, uint32_t entries)
 {
     struct draw *draw = &c->draw;
-    uint32_t more =
-        draw_percent(draw, 60) ? 0 : 2 * draw_between(draw, 1, 4); /* int16_t stays aligned */
+    /* The factor 2 keeps arrays of int16_t aligned. */
+    uint32_t more = draw_percent(draw, 60) ? 0 : 2 * draw_between(draw, 1, 4);
     mli_data_container *zp = &t->el_params.sa.zero_point;
     mli_data_container *scale = &t->el_params.sa.scale;
     mli_data_container *frac = &t->el_params.sa.scale_frac_bits;
@@ -60,7 +61,7 @@ static void share_by_null(struct test_case *c)
     p->sa.zero_point.mem.pi16 = NULL;
     p->sa.scale.mem.pi16 = NULL;
     p->sa.scale_frac_bits.mem.pi8 = NULL;
-    if (draw_percent(&c->draw, 80)) /* the library ignores the capacity of a null pointer */
+    if (draw_percent(&c->draw, 80)) /* for a null pointer, the library ignores the capacity */
         p->sa.zero_point.capacity = p->sa.scale.capacity = p->sa.scale_frac_bits.capacity = 0;
 }
 
@@ -117,7 +118,9 @@ void case_gen_quant(struct test_case *c)
     const bool axis = draw_percent(&c->draw, 45);
 
     c->quant = QUANT_NULL;
-    if (!is_sa(c)) /* fx types use frac_bits, fp types no parameters: the rest has random bytes */
+    /* fx types use only frac_bits and fp types use no parameters: all other members have random
+     * bytes */
+    if (!is_sa(c))
         return;
     if (axis && c->src.shape[d] <= AXIS_MAX)
         per_axis(c, d);

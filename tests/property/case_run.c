@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Executes one case as c->via says; case_check.c checks the results. */
+/* Makes the call of a case that c->via names; case_check.c checks the results. */
 #include <stdatomic.h>
 #include <string.h>
 
@@ -55,7 +55,10 @@ static void expect_status(struct test_case *c, const char *call, mli_status got,
                   mli_status_name(want), mli_last_error());
 }
 
-/* Checks that mli_mov_layout() returns the move's layout, with any pointers and capacities. */
+/*
+ * Checks that mli_mov_layout() returns the layout of the move, whatever the pointers and capacities
+ * are.
+ */
 static void check_layout(struct test_case *c, const mli_tensor *dst_before)
 {
     mli_tensor src = c->src, dst;
@@ -93,7 +96,10 @@ static void run_sync(struct test_case *c)
                   c->expected.status);
 }
 
-/* Prepares with copies that are destroyed afterwards: the library must not read them later. */
+/*
+ * Prepares with copies of the arguments that are destroyed afterwards: the library must not read
+ * them later.
+ */
 static mli_status prepare_and_forget(struct test_case *c, mli_mov_handle_t *h)
 {
     mli_tensor src, dst;
@@ -124,7 +130,7 @@ static void start_and_wait(struct test_case *c, mli_mov_handle_t *h)
         case_fail(c, "mli_mov_isdone is false after mli_mov_wait");
 }
 
-/* If another thread completes the transfer, the callback may come a moment after wait(). */
+/* If another thread completes the transfer, the callback may come shortly after wait(). */
 static void check_callback(struct test_case *c, int32_t cookie)
 {
     for (int ms = 0; ms < 2000 && atomic_load(&callbacks) == 0; ms++)
@@ -152,7 +158,7 @@ static void run_prepared(struct test_case *c, mli_mov_handle_t *h)
     if (c->via != VIA_TWICE)
         return;
     case_check_memory(c);
-    watched_fill(dst, &c->draw); /* a second start must move again */
+    watched_fill(dst, &c->draw); /* a second start must move the data again */
     expect_moved(c);
     start_and_wait(c, h);
 }

@@ -83,7 +83,7 @@ static bool bad_cfg(const mli_tensor *src, const mli_mov_cfg_t *cfg)
     return bad_perm(cfg->perm_dim, src->rank);
 }
 
-/* Tensors are checked before cfg: strides that cfg overrides must be legal, too. */
+/* Tensors are checked before the cfg is, so even strides that the cfg overrides must be legal. */
 static bool bad_dst_stride(const mli_tensor *src, const mli_tensor *dst)
 {
     for (uint32_t i = 0; i < src->rank; i++) {
@@ -95,7 +95,10 @@ static bool bad_dst_stride(const mli_tensor *src, const mli_tensor *dst)
 
 /* ------------------------------------------------------------------ geometry of a legal cfg */
 
-/* Returns the index along source dimension d of the window's k-th sample; -1 in the padding. */
+/*
+ * Returns the source index, along dimension d, of sample number k of the window; -1 for a sample in
+ * the padding.
+ */
 static int64_t source_index(const mli_tensor *src, const mli_mov_cfg_t *cfg, uint32_t d, uint64_t k)
 {
     int64_t at = (int64_t)(cfg->offset[d] + k * cfg->sub_sample_step[d]) - cfg->padding_pre[d];
@@ -128,7 +131,10 @@ static uint64_t source_bytes(const struct oracle *o, const mli_tensor *src,
     return times(plus(last, 1), o->esize);
 }
 
-/* Returns the stride in force: the given one, or packed on top of the next inner dimension. */
+/*
+ * Returns the stride that applies: the given stride or, if it is 0, the packed stride on top of the
+ * next inner dimension.
+ */
 static uint64_t stride_of(const int32_t *given, const uint64_t *shape, uint32_t rank, uint32_t d)
 {
     if (given[d] != 0)
@@ -176,7 +182,7 @@ static bool lay_out(struct oracle *o, const mli_tensor *src, const mli_mov_cfg_t
 void oracle_each(const struct oracle *o, const mli_tensor *src, const mli_mov_cfg_t *cfg,
                  oracle_visit *visit, void *context)
 {
-    uint64_t at[MLI_MAX_RANK] = {0}; /* coordinates among the written elements */
+    uint64_t at[MLI_MAX_RANK] = {0}; /* coordinates among the elements that the move writes */
     uint32_t i;
 
     do {
@@ -289,7 +295,7 @@ void oracle_judge(struct oracle *o, const mli_tensor *src, const mli_mov_cfg_t *
     *o = (struct oracle){.axis = -1};
     o->status = o->layout_status = judge_values(o, src, cfg, dst);
     if (src && dst && (!src->data.mem.pi8 || !dst->data.mem.pi8))
-        o->status = MLI_STATUS_BAD_TENSOR; /* checked before everything that needs cfg */
+        o->status = MLI_STATUS_BAD_TENSOR; /* checked before all checks that need the cfg */
     if (o->layout_status != MLI_STATUS_OK)
         return;
     o->layout_status = judge_layout(o, src, cfg);

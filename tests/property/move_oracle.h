@@ -19,14 +19,14 @@ struct oracle {
     /* The members below are valid if `status` is OK. */
     uint32_t rank;
     uint32_t esize;
-    uint64_t n[MLI_MAX_RANK];          /* numbers of samples along each source dimension */
-    uint64_t shape[MLI_MAX_RANK];      /* shape of the destination */
-    uint64_t stride[MLI_MAX_RANK];     /* strides of the destination, resolved */
-    uint64_t src_stride[MLI_MAX_RANK]; /* strides of the source, resolved */
+    uint64_t n[MLI_MAX_RANK];      /* number of samples along each source dimension */
+    uint64_t shape[MLI_MAX_RANK];  /* shape of the destination */
+    uint64_t stride[MLI_MAX_RANK]; /* strides of the destination that apply: given or computed */
+    uint64_t src_stride[MLI_MAX_RANK]; /* strides of the source that apply: given or computed */
     uint64_t src_bytes;                /* capacity that the source needs; 0: nothing is read */
     uint64_t dst_bytes;                /* capacity that the destination needs */
     int32_t axis;                      /* dimension of the per-axis parameters in dst, or -1 */
-    bool copies_params;                /* true: the parameters go into memory of the caller */
+    bool copies_params; /* true: the move copies the parameters into memory of the caller */
 };
 
 /* Checks the arguments. The pointers may be null; reads no data. */
@@ -40,7 +40,7 @@ void oracle_judge_permute(struct oracle *o, const mli_tensor *in, const mli_perm
 /* Returns the neutral cfg with this permutation: the permute as a move. */
 mli_mov_cfg_t oracle_permute_cfg(const uint8_t *perm_dim);
 
-/* Makes a legal move on bytes: `from` is the memory of src, `to` that of dst. */
+/* Makes a legal move on the bytes: `from` is the memory of src, `to` is the memory of dst. */
 void oracle_move(const struct oracle *o, const mli_tensor *src, const mli_mov_cfg_t *cfg,
                  const uint8_t *from, uint8_t *to);
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* In place of libmli/port/ports.c, for libraries with fewer functions than its engines need. */
+/*
+ * Replaces libmli/port/ports.c in programs whose library lacks functions that the engines there
+ * need.
+ */
 #include "libmli/port/ports.h"
 
 void ports_add(void)

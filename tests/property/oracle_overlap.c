@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 struct marks {
-    uint8_t *seen; /* a flag for each byte, or for each element */
+    uint8_t *seen; /* one flag for each byte, or for each element */
     uint64_t dst_at;
     uint64_t src_at;
     uint32_t esize;

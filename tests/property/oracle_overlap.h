@@ -7,7 +7,7 @@
 
 #include "tests/property/move_oracle.h"
 
-/* Larger destinations are not examined element by element. */
+/* Largest destination that is compared element by element. */
 #define ORACLE_MAX_EXTENT (UINT64_C(8) << 20)
 
 /*

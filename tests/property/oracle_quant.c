@@ -106,8 +106,8 @@ static bool data_meets_arrays(const struct oracle *o, const mli_tensor *src,
 }
 
 /*
- * Returns whether cfg pads, crops, subsamples or places the axis, even without an effect on the
- * result.
+ * Returns whether the cfg pads, crops, subsamples or places the axis, even if the result is the
+ * same without this.
  */
 static bool axis_changes(const struct oracle *o, const mli_tensor *src, const mli_mov_cfg_t *cfg,
                          uint32_t d)

@@ -15,7 +15,8 @@ struct options {
     const char *engine; /* engine of the run; null: not given */
 };
 
-/* Replaces the caller's defaults by the options given, scales `count` and `permutes` (scale.h) and
+/*
+ * Replaces the caller's defaults by the given options, scales `count` and `permutes` (scale.h) and
  * prints the seed (default: from the clock). Prints a message and returns false on a wrong option.
  */
 bool options_parse(struct options *options, int argc, char **argv);

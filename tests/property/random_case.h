@@ -30,7 +30,7 @@ struct lab {
 
 enum case_via { VIA_SYNC, VIA_ASYNC, VIA_TWICE, VIA_CALLBACK, VIA_PERMUTE, VIA_COUNT };
 
-/* The most channels of a handle, and the channels of the pool. */
+/* The largest number of channels of a handle; the number of channels in the pool. */
 enum { CASE_CHANNELS_MAX = 4 };
 
 enum case_quant { QUANT_NULL, QUANT_SAME, QUANT_OWN };
@@ -39,27 +39,30 @@ struct test_case {
     uint64_t seed, index;
     struct draw draw;
     struct lab *lab;
-    uint32_t large_percent; /* percent of cases that have large shapes */
+    uint32_t large_percent; /* percentage of the cases that have large shapes */
     enum case_via via;
     int channels;
     const char *mutation; /* name of the mutation; null: a legal case */
 
     mli_tensor src, dst;
     mli_mov_cfg_t cfg;
-    mli_permute_cfg permute_cfg; /* for VIA_PERMUTE; cfg is the equivalent move */
+    mli_permute_cfg permute_cfg; /* for VIA_PERMUTE; the cfg describes the equivalent move */
     mli_element_type kernel;     /* for VIA_PERMUTE: the kernel that is called */
     enum case_quant quant;
     bool null_src, null_dst, null_cfg;
 
     struct oracle expected;
-    const char *stage; /* the stage in which the case failed or crashed */
+    const char *stage; /* the step in which the case failed or crashed */
     bool failed;
 };
 
 int lab_init(struct lab *lab);
 void lab_finish(struct lab *lab);
 
-/* Generates a legal case, placed in the lab. A case that the oracle finds illegal is used, too. */
+/*
+ * Generates a legal case and places it in the lab. A case that the oracle finds illegal is used as
+ * well.
+ */
 void case_generate(struct test_case *c);
 void case_generate_permute(struct test_case *c);
 

@@ -26,7 +26,7 @@
 #define ILLEGAL_PERCENT 20
 #define MOST_FAILURES   5
 
-static struct test_case current; /* the current case, for the report of a crash */
+static struct test_case current; /* the current case, for the report after a crash */
 static const char *program;
 static mli_explanation explanation;
 static struct moved planned, wanted, together;
@@ -39,8 +39,8 @@ static void print_rerun(FILE *to)
 }
 
 /*
- * printf() is not async-signal-safe. The process ends anyway, and the report of the case is worth
- * more.
+ * printf() is not async-signal-safe. The process is about to end anyway, and the report of the case
+ * is worth more than that rule.
  */
 static void on_crash(int signal_number)
 {
@@ -93,7 +93,8 @@ static void visit(void *context, int64_t from, uint64_t to)
 }
 
 /*
- * Computes the expected axis from the definition: sample k is padded coordinate offset + k * step.
+ * Computes the expected axis from the definition: sample number k is at the padded coordinate
+ * offset + k * step.
  */
 static void check_axis(struct test_case *c, uint32_t d)
 {
@@ -191,8 +192,8 @@ static void check_split(struct test_case *c, const struct mli_plan *plan)
 }
 
 /*
- * Checks that each descriptor that writes something has a kernel's name, and each other descriptor
- * has none.
+ * Checks that each descriptor that writes bytes has the name of a kernel, and that other
+ * descriptors have none.
  */
 static void check_kernels(struct test_case *c, const struct mli_plan *plan)
 {
@@ -222,8 +223,8 @@ static void check_plan(struct test_case *c)
 }
 
 /*
- * Lays a tensor out so that only the bytes of the range are accessible, next to an inaccessible
- * page.
+ * Places a tensor so that only the bytes of the range are accessible; the range is next to an
+ * inaccessible page.
  */
 static void fence(struct test_case *c, mli_tensor *tensor, struct watched *w,
                   const mli_byte_range *range)
@@ -233,8 +234,9 @@ static void fence(struct test_case *c, mli_tensor *tensor, struct watched *w,
 }
 
 /*
- * Moves between inaccessible pages. Before, the bytes that the plan writes are set to the
- * complement of their result, so that each must be written; all other bytes must stay.
+ * Moves between inaccessible pages. Before the move, each byte that the plan writes gets the
+ * complement of its result, so that the move must write each of them; all other bytes must not
+ * change.
  */
 static void check_move(struct test_case *c)
 {
@@ -361,7 +363,7 @@ static void run_all(const struct options *options, struct lab *lab)
         run_case(options, FIRST_PERMUTE + i, lab);
 }
 
-/* A null explanation must be refused, too. */
+/* If the explanation is null, the call must be refused as well. */
 static bool refuses_null(void)
 {
     const mli_tensor none = {0};

@@ -30,7 +30,7 @@ struct totals {
     uint64_t by_via[VIA_COUNT];
 };
 
-static struct test_case current; /* the current case, for the report of a crash */
+static struct test_case current; /* the current case, for the report after a crash */
 static const char *program;
 static const char *engine; /* engine of the run; null: the default engine */
 static bool has_tunings;   /* true: each case has a tuning of its own */
@@ -43,8 +43,8 @@ static void print_rerun(FILE *to)
 }
 
 /*
- * printf() is not async-signal-safe. The process ends anyway, and the report of the case is worth
- * more.
+ * printf() is not async-signal-safe. The process is about to end anyway, and the report of the case
+ * is worth more than that rule.
  */
 static void on_crash(int signal_number)
 {
@@ -110,7 +110,7 @@ static void run_all(const struct options *options, struct lab *lab, struct total
         run_case(options, FIRST_PERMUTE + i, lab, totals);
 }
 
-/* Checks that a run had both refused and legal cases: otherwise it would prove nothing. */
+/* Checks that a run had both refused and legal cases, because otherwise it would prove nothing. */
 static bool reached_everything(const struct options *options, const struct totals *totals)
 {
     static const mli_status expected[] = {MLI_STATUS_OK,

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Places source and destination, and their per-axis parameters, in one small buffer, interleaved at
- * random: the move must be refused if and only if a byte is both read and written, or written
- * twice; else it must move as if they were apart.
+ * Places source and destination in one small buffer, interleaved at random: the move must be
+ * refused if and only if a byte is both read and written, or written twice. Otherwise its result
+ * must be the same as in separate buffers.
  *
- *   test_overlap [--seed N] [--count N] [--only INDEX]
+ * test_overlap [--seed N] [--count N] [--only INDEX]
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -2,11 +2,12 @@
 /*
  * Measures the stack that moves of one level of kernels need.
  *
- *   test_stack LEVEL LIMIT [options of test_moves]
+ * test_stack LEVEL LIMIT [options of test_moves]
  *
- * A thread paints its stack below the call, runs a random move, and looks for the lowest byte that
- * has changed. LIMIT is for mli_mov_tensor_sync() and permutes; a transfer that is prepared and
- * started on the inline engine may take STARTED bytes more. MLI_CPU_MASK chooses the level.
+ * A thread fills its stack below the call with a pattern, runs a random move, and finds the lowest
+ * byte that has changed. LIMIT applies to mli_mov_tensor_sync() and permutes; a transfer that is
+ * prepared and started on the inline engine may use STARTED bytes more. MLI_CPU_MASK chooses the
+ * level.
  */
 #include <inttypes.h>
 #include <pthread.h>
@@ -23,7 +24,7 @@ enum {
     STACK_BYTES = 4 * 1024 * 1024, /* a C library may put thread-local memory on this stack, too */
     PAINTED_BYTES = 128 * 1024,
     STARTED = 2 * 1024,
-    SPARED_BYTES = 256, /* bytes below the painting frame, for its calls and registers */
+    SPARED_BYTES = 256, /* bytes below paint()'s frame, for its calls and registers */
 };
 
 #define PAINT UINT64_C(0x5741544552464c59)
@@ -128,14 +129,17 @@ static void run_case(uint64_t index, struct lab *lab)
 
 static void *run_all(void *lab)
 {
-    run_case(0, lab); /* the first move fills the tables of the kernels */
+    run_case(0, lab); /* not measured: the first move fills the tables of the kernels */
     memset(deepest, 0, sizeof(deepest));
     for (uint64_t i = 0; i < options.count + options.permutes; i++)
         run_case(i, lab);
     return NULL;
 }
 
-/* Runs all cases on a thread with a large stack, so that a move beyond the limit does not crash. */
+/*
+ * Runs all cases on a thread with a stack so large that a move which exceeds the limit does not
+ * crash.
+ */
 static int run_on_thread(struct lab *lab)
 {
     void *stack = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE,

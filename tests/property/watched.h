@@ -9,13 +9,13 @@
 #include "cli/selftest/draw.h"
 #include "tests/support/guard_mem.h"
 
-#define WATCHED_MARGIN 320 /* number of compared bytes on the open side */
+#define WATCHED_MARGIN 320 /* number of compared bytes at the side without an inaccessible page */
 #define WATCHED_SAME   SIZE_MAX
 
 struct watched {
     struct guard_mem mem;
     uint8_t *image;
-    uint8_t *at;   /* the compared bytes: buffer and margin */
+    uint8_t *at;   /* the compared bytes: the buffer and a margin */
     size_t bytes;  /* number of compared bytes */
     uint8_t *data; /* the first byte of the buffer */
     bool right; /* true: the buffer ends at the upper inaccessible page; false: it begins near the

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Folders with test files that a pytest process runs with the plugin.
-
-The processes are forked from one that has imported NumPy and pytest: new ones would take longer than the tests.
+"""Folders with test files, on which pytest runs with the plugin, each time in a process of its own. The processes are
+forked from a process that has imported NumPy and pytest, because new processes would take longer to start than the
+tests run.
 """
 import importlib.util
 import os
@@ -45,7 +45,7 @@ class Scene(unittest.TestCase):
         return self.folder / "golden" / name
 
     def pytest(self, *words, plugin=PLUGIN, env=None):
-        """Returns (status, output)."""
+        """Runs pytest in a forked process. Returns (status, output)."""
         with tempfile.TemporaryFile() as output:
             child = os.fork()
             if child == 0:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Random moves: arguments of mli.move(), and their result by NumPy."""
+"""Makes random moves: arguments of mli.move(), and the result computed by NumPy."""
 import random
 
 import numpy as np
@@ -11,7 +11,7 @@ class RandomMove:
     """A random source and random arguments. `expected` is NumPy's result."""
 
     def __init__(self, seed, rank_max=8, elements=2000):
-        """`seed`: a sequence of numbers."""
+        """`seed` is a sequence of numbers."""
         self.rng = rng = random.Random(repr(tuple(seed)))  # quicker than NumPy's for one number
         self.dtype = np.dtype(rng.choice(DTYPES))
         rank = rng.randrange(rank_max + 1)

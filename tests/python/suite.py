@@ -19,7 +19,8 @@ needs_service = unittest.skipUnless(os.environ.get("MLICTL"), "this build has no
 
 
 def needs_module(name, package):
-    """Returns a decorator that skips a test without a Python module of a Debian package."""
+    """Returns a decorator that skips a test if a Python module is missing, and names the Debian package that has it.
+    """
     return unittest.skipUnless(importlib.util.find_spec(name), f"no Python module {name} (Debian: {package})")
 
 

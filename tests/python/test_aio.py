@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""mli.aio.Client: coroutines, cancelled tasks, events, a lost service."""
+"""Tests mli.aio.Client: coroutines, cancelled tasks, events, a lost service."""
 import asyncio
 import gc
 import os
@@ -242,7 +242,7 @@ class Stuck(unittest.IsolatedAsyncioTestCase):
 
 class Import(unittest.TestCase):
     def test_when_it_is_used(self):
-        """`import mli` is enough for mli.aio, and imports asyncio only if it is used."""
+        """`import mli` makes mli.aio available, but imports asyncio only when mli.aio is used."""
         code = ("import sys, mli\n"
                 "assert 'asyncio' not in sys.modules and not hasattr(mli, 'aoi')\n"
                 "print(mli.aio.connect.__name__)")

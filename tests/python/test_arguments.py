@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Arguments of mli.move(): kinds of arrays, and refusals."""
+"""Tests the arguments of mli.move(): kinds of arrays, and refusals."""
 import array
 import ctypes
 import gc
@@ -38,7 +38,7 @@ class DLPack:
 
 
 class BFloat16(DLPack):
-    """16-bit words that say that they are bfloat16."""
+    """An array of 16-bit words whose dtype says that they are bfloat16."""
 
     def __dlpack__(self, **_):
         capsule = self.array.__dlpack__()
@@ -203,11 +203,11 @@ class Union(ctypes.Union):
 
 
 class Subclass(np.ndarray):
-    """An array that mli opens by the buffer protocol."""
+    """A buffer that mli reads with the buffer protocol."""
 
 
 class Arrays(unittest.TestCase):
-    """Plain NumPy arrays, which mli reads without a protocol, beside the buffers of a subclass."""
+    """Plain NumPy arrays, which mli reads without the buffer protocol, and buffers of a subclass of NumPy's array."""
 
     def outcome(self, src, **arguments):
         try:
@@ -265,7 +265,7 @@ class Arrays(unittest.TestCase):
 
 
 class Formats(unittest.TestCase):
-    """Buffers whose formats NumPy reads in another way, or not at all."""
+    """Buffers whose formats NumPy reads in another way, or does not read."""
 
     def test_bytes_of_all_formats(self):
         for kind in (Structure, Pair, Packed, Bits, Union, ctypes.c_char, ctypes.c_wchar, ctypes.c_longdouble):
@@ -279,7 +279,8 @@ class Formats(unittest.TestCase):
                     self.assertIs(mli.move(result, out=src), src)
 
     def test_broadcast_sources(self):
-        """Repeated dimensions are written by copies that double them, not by a move for each index."""
+        """A repeated dimension is written by copies, each of which doubles the written part, not by one move for each
+        index."""
         for shape, src in (((1000, 1000), np.int8(1)), ((300, 200, 3), np.float32([1, 2, 3])),
                            ((7, 300, 5), np.arange(35.).reshape(7, 1, 5)), ((2,) * 8, np.array([b"abc", b"xyz"], "V3"))):
             wide = np.broadcast_to(src, shape)
@@ -385,7 +386,8 @@ class Refusals(unittest.TestCase):
         self.assertEqual(mli.move(named).dtype, named.dtype)
 
     def test_types_of_out(self):
-        """Types are those of NumPy: units and fields count, and names of equal C types do not."""
+        """Two types are equal if NumPy's types are equal: units and fields matter, but the names of equal C types do
+        not."""
         fields = [("a", "i4"), ("b", "i4")]
         for src, out in (("M8[s]", "M8[ms]"), ("m8[s]", "f8"), ("M8[s]", ">M8[s]"), (">i4", "<i4"),
                          (fields, [("x", "f4"), ("y", "f4")]), ("q", "Q"), ("f4", "i4")):
@@ -408,7 +410,8 @@ class Refusals(unittest.TestCase):
             mli.concatenate([out[:2], out[2:]], out=out[::-1])
 
     def test_exceptions_of_index_pass(self):
-        """An exception of __index__ is not replaced by a message about the argument."""
+        """If __index__ raises an exception, mli passes it on, and does not replace it by a message about the argument.
+        """
         class Index:
             def __init__(self, error):
                 self.error = error
@@ -456,7 +459,8 @@ class Refusals(unittest.TestCase):
         np.testing.assert_array_equal(out, np.full((4, 4), 9))
 
     def test_advice_for_out(self):
-        """The message has no advice to copy an array, as for a source: a copy of `out` would lose the result."""
+        """The message does not advise to copy the array, as the message about a source does: with a copy of `out`, the
+        result would be lost."""
         out = np.zeros((4, 4), np.int8)
         for given in (out[::-1], [1], 3):
             with self.assertRaises((mli.Error, TypeError)) as caught:

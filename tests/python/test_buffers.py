@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""mli.Buffer: arrays in shared memory stay inside it, and have no Python objects."""
+"""Tests mli.Buffer: its arrays in shared memory stay inside that memory, and cannot have Python objects."""
 import asyncio
 import os
 import unittest

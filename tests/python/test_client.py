@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""mli.Client against a service of its own; NumPy is the oracle."""
+"""Tests mli.Client with a service of its own; NumPy computes the expected results."""
 import gc
 import json
 import os

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Clients hold few descriptors even with many running jobs, and report an error if no descriptor is left."""
+"""Clients hold only a few descriptors even with many running jobs, and report an error if no descriptor is left."""
 import asyncio
 import contextlib
 import os
@@ -23,7 +23,7 @@ def open_descriptors():
 
 @contextlib.contextmanager
 def descriptors(more):
-    """Lets this process open at most some more descriptors."""
+    """Lets this process open at most `more` further descriptors."""
     before = resource.getrlimit(resource.RLIMIT_NOFILE)
     lowest = os.open("/dev/null", os.O_RDONLY)
     os.close(lowest)
@@ -64,7 +64,7 @@ class Descriptors(unittest.TestCase):
         self.check(asyncio.run(scenario()))
 
     def test_jobs_that_are_stuck(self):
-        """Sent jobs hold none: the service has its own."""
+        """Jobs that were sent hold no descriptors in the client: the service has its own."""
         with mli.serve(engine="fault:threads,stick=1", channels=1) as client:
             before = open_descriptors()
             tickets = [client.start(MATRIX, perm=(1, 0)) for _ in range(60)]

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Plants mistakes in random arrays and checks the cause that a report names; noise has none."""
+"""Plants mistakes in random arrays, and checks that the report names the right cause. For noise it must name no cause.
+"""
 import os
 import unittest
 

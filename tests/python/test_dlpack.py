@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""DLPack tensors are released once, without a pending exception, also after a call that was refused."""
+"""Each DLPack tensor is released exactly once and while no exception is pending, even if the call was refused."""
 import ctypes
 import os
 import unittest
@@ -79,7 +79,7 @@ class Releases(unittest.TestCase):
 
 
 class Once(unittest.TestCase):
-    """The protocol of an object is used once: its next answer may be different."""
+    """mli asks an object for its DLPack tensor only once, because the next answer may be different."""
 
     def calls(self, arguments):
         """Returns calls that take an object as an array of shape (2, 2), by name."""
@@ -114,7 +114,7 @@ class Once(unittest.TestCase):
                 self.assertEqual(single.tensor.events, [6, "released"])
 
     def test_interfaces_that_change(self):
-        """A larger type, then a smaller one: nothing is written outside the result."""
+        """Reads an array of a larger type and then one of a smaller type: nothing is written outside of the result."""
         memory = np.arange(1 << 20, dtype=np.uint8)
 
         class Changing:

@@ -40,7 +40,7 @@ class Docstrings(unittest.TestCase):
                 continue
             for test in finder.find(module, module.__name__, extraglobs={"mli": mli, "np": np, "numpy": np}):
                 tests.setdefault((test.name, test.docstring), test)
-        # Functions of extension modules: doctest finds those of Python modules only.
+        # Adds the functions of extension modules, because doctest finds only those of Python modules.
         for name, value in public_objects():
             if inspect.isbuiltin(value):
                 for test in finder.find(value, f"mli.{name}", module=False, globs={"mli": mli}):

@@ -12,7 +12,7 @@ from mli import _programs
 sys.path.insert(0, str(suite.SOURCE / "scripts" / "recipes"))
 import document  # noqa: E402 (from the folder above)
 
-# Modules that sections need beside the package, by a word in their code.
+# Modules that sections need besides the package, each with a word by which the section's code is recognised.
 NEEDED = {"pytest": "python3-pytest"}
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""mli.explain(): the tensors that it explains do what mli.move() does, and its outputs."""
+"""Tests mli.explain(): the tensors that it explains do what mli.move() does; also tests its outputs."""
 import ctypes
 import json
 import os
@@ -36,7 +36,7 @@ def fold_or_none(move, out, at):
 
 @suite.needs_service
 class Folded(unittest.TestCase):
-    """Jobs of mlictl with the folded tensors write the bytes that mli.move() writes."""
+    """Jobs of mlictl with the tensors that mli.explain() shows write the same bytes as mli.move()."""
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()

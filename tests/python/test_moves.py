@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""mli.move() against NumPy."""
+"""Compares mli.move() with NumPy."""
 import os
 import tempfile
 import unittest
@@ -15,7 +15,7 @@ CASES = 100_000 * PERCENT // 100
 
 
 def bytes_of(array):
-    """Returns the bytes of an array: NaN and NaT equal nothing, and voids have no order."""
+    """Returns the bytes of an array, because NaN and NaT are not equal to themselves, and voids have no order."""
     return np.ascontiguousarray(array).tobytes()
 
 
@@ -48,7 +48,7 @@ class Random(unittest.TestCase):
 
 class Zeros(unittest.TestCase):
     def test_windows_without_samples(self):
-        """Up to 255 zeros on each side of a sample that the step skips."""
+        """Each sample has up to 255 zeros before and after it, which the step skips."""
         for dtype in (np.int8, np.float64, np.complex128):
             src = np.ones(1, dtype)
             for before, after in ((1, 255), (200, 200), (255, 255), (510, 509), (1000, 400)):
@@ -61,7 +61,7 @@ class Zeros(unittest.TestCase):
 
 
 class Large(unittest.TestCase):
-    """Arrays that span more bytes than one move of libmli can: memory of a sparse file."""
+    """Arrays that span more bytes than one move of libmli can access: their memory is a sparse file."""
 
     def test_wide_strides(self):
         rng = np.random.default_rng(SEED)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Plans, transfers and tickets as objects: the garbage collector, weak references, quantised tensors."""
+"""Tests plans, transfers and tickets as Python objects: garbage collector, weak references, quantised tensors."""
 import asyncio
 import gc
 import unittest
@@ -32,7 +32,7 @@ def subclass():
 
 class Cycles(unittest.TestCase):
     def collected(self, *objects):
-        """Returns whether the objects, whose last names the caller has deleted, are collected."""
+        """Returns whether the objects are collected; the caller has deleted the last names of these objects."""
         gc.collect()
         return [each() is None for each in objects] == [True] * len(objects)
 
@@ -60,7 +60,7 @@ class Cycles(unittest.TestCase):
         np.testing.assert_array_equal(transfer.result(), Holder().array.T)
 
     def test_calls_of_finalizers(self):
-        """A finalizer may use what the collector clears next."""
+        """A finalizer may still use the object that the collector is about to clear."""
         seen = []
 
         class Last(Holder):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Finding mlictl and mlid."""
+"""Tests how the package finds mlictl and mlid."""
 import os
 import shutil
 import tempfile

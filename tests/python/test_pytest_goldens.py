@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The fixture mli_golden of the pytest plugin, and how pytest finds the plugin."""
+"""Tests the fixture mli_golden of the pytest plugin, and how pytest finds the plugin."""
 import json
 import os
 import re
@@ -256,7 +256,8 @@ class Goldens(Scene):
         self.assertIn("golden/w.json: missing", self.fails(env={"QUANTISED": "1"}))
 
     def test_other_json_beside(self):
-        """A job file with the name of a golden file is no file of parameters; a broken file may be one."""
+        """A job file that has the name of a golden file is not taken for a file of parameters; a broken file may be
+        one."""
         self.write_test(self.TWO)
         self.passes("--mli-update")
         for text in ('{"op": "mov", "src": {"file": "w.npy"}}', "[1]", "3"):
@@ -350,7 +351,7 @@ class Goldens(Scene):
 
 class Loading(Scene):
     def test_entry_point(self):
-        """A package that is installed, with and without -p."""
+        """The plugin of an installed package works with and without the option -p."""
         info = self.folder / "site" / "mli-0.0.0.dist-info"
         info.mkdir(parents=True)
         (info / "METADATA").write_text("Metadata-Version: 2.1\nName: mli\nVersion: 0.0.0\n")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Job files as tests of pytest."""
+"""Tests job files as tests of pytest."""
 import json
 import os
 import re
@@ -101,7 +101,7 @@ class JobFiles(Scene):
         self.assertIn("unknown option --none", self.pytest()[1])
 
     def test_all_options_are_known(self):
-        """Each option of mlictl batch is passed on or refused, with its letter and value."""
+        """Each option of mlictl batch is passed on or refused, including its short form and its value."""
         _, text = suite.run([os.environ["MLICTL"], "batch", "--help"])
         found = re.findall(r"^ +(?:-(\w), )? *--([\w-]+)( [A-Z]\w*)?", text.partition("options:")[2], re.M)
         options = {name: (letter, bool(value)) for letter, name, value in found}
@@ -171,7 +171,7 @@ class JobFiles(Scene):
         self.assertIn("--mli-batch: --channels cannot be combined with --mli-service", output)
 
     def test_service_of_a_conftest(self):
-        """Its value: a server, a client, or a path."""
+        """The fixture's value may be a server, a client, or a path."""
         for value in ("client.server", "client", "client.path"):
             self.write_test(f"""
             import pytest
@@ -203,7 +203,7 @@ class JobFiles(Scene):
 
     @suite.needs_module("xdist", "python3-pytest-xdist")
     def test_processes(self):
-        """With pytest-xdist, each process has its service; all may update golden files."""
+        """With pytest-xdist, each process has a service of its own, and all processes may update golden files."""
         for n in range(4):
             self.write_case(f"case{n}", self.JOB)
         self.write_test("""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""mli.QTensor: parameters, and moves against libmli by jobs of mlictl."""
+"""Tests mli.QTensor: its parameters, and its moves, compared with libmli through jobs of mlictl."""
 import copy
 import json
 import os
@@ -37,7 +37,7 @@ def random_tensor(rng, shape):
 
 
 class RandomCase:
-    """A random move of a quantised tensor: arguments of mli.move(), and members of a job."""
+    """A random move of a quantised tensor, both as arguments of mli.move() and as members of a job."""
 
     def __init__(self, rng):
         rank = int(rng.integers(1, 5))
@@ -58,7 +58,7 @@ class RandomCase:
         self.shape = [-(-size[d] // step[d]) for d in perm]
 
     def move(self):
-        """Returns the result of mli.move(), as large as the output of a job: from 0 on."""
+        """Returns the result of mli.move() as the output of a job has it: with all elements from index 0 on."""
         out = np.zeros([n + a for n, a in zip(self.shape, self.at)], self.tensor.data.dtype)
         return mli.move(self.tensor, out=out, at=self.at, **self.arguments)
 
@@ -68,7 +68,7 @@ class RandomCase:
 
 @suite.needs_service
 class Libmli(unittest.TestCase):
-    """The parameters and elements are those of mli_mov_tensor_sync()."""
+    """The parameters and the elements are the same as those of mli_mov_tensor_sync()."""
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -328,7 +328,7 @@ class Parameters(unittest.TestCase):
             self.assertEqual(Fraction(real[index]), value, f"MLI_TEST_SEED={SEED}")
 
     def test_from_float_is_nearest(self):
-        """No other pair of integers is nearer to a real scale."""
+        """No other pair of integers (scale and shift) is nearer to a real scale."""
         rng = np.random.default_rng(SEED)
         scales = np.concatenate([
             np.exp2(rng.uniform(-110, 140, 300)) * rng.choice([-1, 1], 300), [0, 1, -1, 0.1, 1 / 3],

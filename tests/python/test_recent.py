@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Moves with the same argument objects: mli remembers how it has read them."""
+"""Tests moves that use the same argument objects again: mli remembers how it has read them."""
 import gc
 import os
 import random
@@ -18,7 +18,7 @@ ROUNDS = 20_000 * PERCENT // 100
 
 
 def constant(arguments):
-    """Returns arguments that cannot change, as literals in a program."""
+    """Returns arguments that cannot change, as literals in a program are."""
     fixed = dict(arguments)
     if "pad" in fixed:
         fixed["pad"] = tuple(fixed["pad"])
@@ -28,7 +28,7 @@ def constant(arguments):
 
 
 def fresh(arguments):
-    """Returns equal arguments in lists, which mli reads each time."""
+    """Returns equal arguments as lists, which mli reads again in each call."""
     lists = {name: list(value) for name, value in arguments.items() if name != "slice"}
     if "slice" in arguments:
         lists["slice"] = tuple(np.array(item) if isinstance(item, int) else item
@@ -46,7 +46,7 @@ def outcome(call):
 
 
 class Scene:
-    """A few sources and a few arguments, in every combination."""
+    """Combines a few sources with a few arguments in every way."""
 
     def __init__(self, seed):
         self.rng = random.Random(seed)
@@ -97,7 +97,7 @@ class Random(unittest.TestCase):
 
 
 class Index:
-    """An integer that changes."""
+    """An object whose value as an integer changes."""
 
     def __init__(self, value):
         self.value = value
@@ -107,7 +107,7 @@ class Index:
 
 
 class Changes(unittest.TestCase):
-    """Arguments with another value in the next call."""
+    """Arguments that have another value in the next call."""
 
     def setUp(self):
         self.src = np.arange(12, dtype=np.int16).reshape(3, 4)

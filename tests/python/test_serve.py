@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""mli.serve(): the child process, its directory and its end."""
+"""Tests mli.serve(): the child process, its directory, and its end."""
 import os
 import signal
 import stat
@@ -192,7 +192,7 @@ class Serve(unittest.TestCase):
 
 
 class Remote(unittest.TestCase):
-    """A command in place of ssh, which runs mlictl proxy here."""
+    """A command that replaces ssh and runs mlictl proxy on this machine."""
 
     def setUp(self):
         self.server = mli.serve()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Time limits also hold while the service does not answer because it is stopped, as by a debugger."""
+"""Time limits also hold if the service does not answer, for example because a debugger has stopped it."""
 import asyncio
 import os
 import pickle

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Plans and transfers: channels, asyncio, threads, forks, the end of the interpreter."""
+"""Tests plans and transfers with channels, asyncio, threads, forks, and at the end of the interpreter."""
 import asyncio
 import gc
 import os
@@ -96,7 +96,7 @@ class Plans(unittest.TestCase):
 
 
 class Ends(unittest.TestCase):
-    """Transfers that are cancelled, fail, or are forgotten."""
+    """Transfers that are cancelled, that fail, or whose object is deleted."""
 
     def slow_transfer(self):
         return mli.Plan(np.ones(1000, np.int8)).start()
@@ -315,7 +315,7 @@ class Asyncio(unittest.TestCase):
             asyncio.run(main())
 
     def test_loops_that_end_before_their_transfers(self):
-        """Neither the loop nor its descriptors stay."""
+        """Neither the event loop nor its descriptors remain."""
         loops, transfers = weakref.WeakSet(), []
 
         async def main(plan):

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Annotations and stubs of the package: mypy --strict, and stubtest.
-
-stubtest compares the stubs of the extension modules with these modules. Of the other modules it would compare the
-annotations with themselves.
+"""Tests the annotations and stubs of the package with mypy --strict and stubtest. stubtest compares the stubs of the
+extension modules with these modules; for other modules, it would compare the annotations with themselves.
 """
 import sys
 import tempfile

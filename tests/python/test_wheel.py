@@ -38,7 +38,7 @@ def without_builds(folder, names):
 @suite.needs_module("ensurepip", "python3-venv")
 class Wheel(unittest.TestCase):
     def run_it(self, *command, folder=None):
-        """Runs a command without the package of the build tree."""
+        """Runs a command whose environment does not have the package of the build tree."""
         env = {name: value for name, value in os.environ.items()
                if name not in ("PYTHONPATH", "MLICTL", "MLID", "MAKEFLAGS", "NINJA_STATUS")}
         env["CC"] = env.get("MLI_CC", "cc")
@@ -57,7 +57,8 @@ class Wheel(unittest.TestCase):
         """Builds a wheel from a copy of the sources: meson-python writes into the folder of the sources."""
         copy = self.folder / "mli"
         shutil.copytree(suite.SOURCE, copy, ignore=without_builds)
-        # Without optimisation and vector kernels, which take most of the time: this tests what the wheel contains.
+        # Compiles without optimisation and vector kernels, which would take most of the time: the test is about what
+        # the wheel contains.
         self.run_it(sys.executable, "-m", "pip", "wheel", copy, "--wheel-dir", self.folder, "--no-build-isolation",
                     "--no-deps", "--no-index", "--disable-pip-version-check",
                     "--config-settings=setup-args=-Dlevels=[]")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Calls with the types that mypy must infer or refuse. test_types.py runs mypy on this file, and the file itself."""
+"""Calls whose types mypy must infer or refuse. test_types.py runs mypy on this file, and runs the file itself."""
 from __future__ import annotations
 
 import asyncio
@@ -17,7 +17,7 @@ out: Bytes = np.zeros((4, 5), np.int8)
 
 
 class Interface:
-    """An array of another library."""
+    """An array of a library other than NumPy."""
 
     def __init__(self, array: NDArray[Any]) -> None:
         self.__array_interface__: dict[str, Any] = array.__array_interface__
@@ -113,7 +113,7 @@ async def service_in_a_loop(path: str) -> None:
 
 
 def refused() -> None:
-    """mypy reports an ignored error that does not exist."""
+    """If mypy reports no error here, it reports that the comment which ignores an error is unused."""
     try:
         mli.move([1, 2])  # type: ignore[call-overload]
         mli.move(image, 1)  # type: ignore[call-overload]
