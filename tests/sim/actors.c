@@ -9,7 +9,7 @@
 #include "tests/sim/server.h"
 #include "tests/sim/world.h"
 
-enum { RETRY_US = 500, LONG_THINKS = 100 /* chances in 10 000 */, LONG_FACTOR = 500 };
+enum { RETRY_US = 500, LONG_THINKS = 100 /* chances in 10 000 calls */, LONG_FACTOR = 500 };
 
 struct tally tally;
 static bool stopping;
@@ -45,7 +45,10 @@ int actor_connect(struct actor *actor)
     return -1;
 }
 
-/* A connection that is turned away gets an error, which may be lost, in place of the greeting. */
+/*
+ * A connection that the service refuses gets an error instead of the greeting; the error may be
+ * lost.
+ */
 static bool is_greeted(mli_client *client)
 {
     mli_client_greeting greeting;

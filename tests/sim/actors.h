@@ -3,11 +3,10 @@
  * The simulated clients. Each is a process with one fiber that connects, behaves in its own way,
  * disconnects, and begins again until actors_stop().
  *
- *   worker.c   well-behaved: submits, prepares, starts, waits, cancels; checks all answers
- *   slow.c     sends many requests, reads replies late or not at all
- *   hostile.c  sends garbage, wrong and half requests, and descriptors of all kinds
- *   spy.c      asks for what belongs to other users
- *   main.c     kills any of them at any time, and starts it again
+ * worker.c   well-behaved: submits, prepares, starts, waits, cancels; checks all answers slow.c
+ * sends many requests, reads replies late or not at all hostile.c  sends garbage, wrong and half
+ * requests, and descriptors of all kinds spy.c asks for jobs and data of other users main.c
+ * kills any of them at any time, and starts it again
  */
 #ifndef SIM_ACTORS_H
 #define SIM_ACTORS_H
@@ -27,13 +26,13 @@ struct actor {
     struct process process;
     enum role role;
     struct errand errands[ERRANDS];
-    uint64_t bytes;    /* bytes of its jobs that were done */
-    uint64_t think_us; /* it pauses up to this time between two actions */
-    bool contends;     /* it always has jobs in the queue, all of one size */
-    bool idle;         /* its fiber has ended */
+    uint64_t bytes;    /* bytes of this client's jobs that are done */
+    uint64_t think_us; /* longest pause between two of its actions */
+    bool contends;     /* true: it always has jobs in the queue, all of one size */
+    bool idle;         /* true: its fiber has ended */
 };
 
-/** Counts over all actors. */
+/** Counters for all actors together. */
 struct tally {
     uint64_t connections, turned_away, jobs_done, jobs_failed, lost, spied;
 };
@@ -43,7 +42,7 @@ extern struct tally tally;
 void actor_start(struct actor *actor);
 /** Ends the process of an actor as SIGKILL does. Its memory stays until the next start. */
 void actor_kill(struct actor *actor);
-/** Actors disconnect and end. */
+/** Tells all actors to disconnect and end. */
 void actors_stop(void);
 bool actors_are_stopping(void);
 
@@ -52,9 +51,9 @@ void slow_run(struct actor *actor);
 void hostile_run(struct actor *actor);
 void spy_run(struct actor *actor, mli_client *client);
 
-/** Connects, and tries again while the backlog is full. Returns a descriptor, or -1. */
+/** Connects to the service; tries again while its backlog is full. Returns a descriptor, or -1. */
 int actor_connect(struct actor *actor);
-/** Sleeps a random time, mostly short. */
+/** Sleeps for a random time, which is mostly short. */
 void actor_think(const struct actor *actor);
 
 #endif /* SIM_ACTORS_H */

@@ -41,8 +41,8 @@ static void *note_block(void *address, size_t size, const void *caller)
 }
 
 /*
- * Frees a slot, and moves up the blocks that were put behind it because it was in use. Returns the
- * size of the block, 0 if it is not known.
+ * Frees a slot, and moves up the blocks that are in later slots only because this slot was in use.
+ * Returns the size of the block, or 0 if the block is unknown.
  */
 static size_t forget_block(const void *address)
 {
@@ -122,7 +122,7 @@ void *WRAP(reallocarray)(void *block, size_t count, size_t size)
 void WRAP(free)(void *block)
 {
     if (block && fiber_current())
-        memset(block, FREED, forget_block(block)); /* poisoned: a later use is soon noticed */
+        memset(block, FREED, forget_block(block)); /* so that a later use is soon noticed */
     real_free(block);
 }
 

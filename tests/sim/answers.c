@@ -30,7 +30,7 @@ static bool is_allowed(int code, const struct excuse *excuse)
     case FAULT_STREAM_ERROR:
         return world_excuses.descriptors > 0;
     case FAULT_LIMIT:
-        return true; /* any call may exceed a limit: they are small */
+        return true; /* any call may exceed a limit, because the limits are small */
     case FAULT_SHUTTING_DOWN:
         return !server_listens();
     case MLI_CLIENT_LOST:

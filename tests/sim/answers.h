@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Judges the answers to a well-behaved client, by the faults of the run and the client's actions.
+/*
+ * Judges whether the answer to a well-behaved client is right, given the faults of the run and the
+ * client's actions.
  */
 #ifndef SIM_ANSWERS_H
 #define SIM_ANSWERS_H
@@ -12,7 +14,7 @@ struct excuse {
     bool cancelled;   /* the client cancelled the job */
     bool limited;     /* the job has a time limit */
     bool shrunk;      /* the client made a file shorter */
-    bool depends;     /* the job waits for another that may fail */
+    bool depends;     /* the job waits for another job, which may fail */
     bool has_buffers; /* the call may exceed a limit for buffers or prepared jobs */
 };
 

@@ -4,9 +4,9 @@
 
 usage: tests/sim/check_seam.py CALLS.TXT LIBRARY...
 
-Fails if a static library calls a function that no library defines, that calls.txt does not list,
-and that is not one of PURE: functions without effects outside the process's memory, or effects that
-a simulated service does not meet, each group with its reason.
+Fails if a static library calls a function that no library defines, that calls.txt does not list, and that is not one
+of PURE: functions that have no effects outside of the process's memory, or whose effects do not matter to a simulated
+service. Each group in PURE has its reason.
 """
 import re
 import subprocess

@@ -4,10 +4,9 @@
 
 usage: tests/sim/defects.py [--check] [--only NAME]... [--seconds T]
 
-Each entry of DEFECTS undoes a fix from this project's history, or removes a line that the service
-needs: (name, file, text, its replacement). The driver copies the sources to
-build-sim/, plants one defect, builds mlid-sim, and runs seeds from 1 on until a run fails. Each
-line of the output has the name, the seed and the step, and what mlid-sim reported.
+Each entry of DEFECTS undoes a fix from this project's history, or removes a line that the service needs: (name, file,
+text, its replacement). The script copies the sources to build-sim/, plants one defect, builds mlid-sim, and runs seeds
+from 1 on until a run fails. Each line of the output has the name, the seed and the step, and what mlid-sim reported.
 
 A search without a defect must find nothing; it comes first, for the same time.
 
@@ -110,7 +109,8 @@ def tracked():
 
 
 def copy_if_changed(path, folder):
-    """Copies a file. One that is equal keeps its time, so that ninja does not compile it again."""
+    """Copies a file. If the copy is equal already, its time stays the same, so that ninja does not compile it again.
+    """
     contents, target = (ROOT / path).read_bytes(), folder / path
     if target.exists() and target.read_bytes() == contents:
         return
@@ -120,7 +120,7 @@ def copy_if_changed(path, folder):
 
 
 def prepare():
-    """Copies the sources and sets the build up. The copy is of this tree as it is."""
+    """Copies the sources, even uncommitted changes, and configures the build."""
     COPY.mkdir(exist_ok=True)
     source = COPY / "source"
     for path in tracked():

@@ -107,7 +107,9 @@ struct object *descriptor_of_kind(int fd, enum kind kind, const char *call)
     return object;
 }
 
-/* Lets other fibers run. The loop was ready to run meanwhile, so this time is not part of its turn.
+/*
+ * Lets other fibers run. The loop could have run meanwhile, so this time does not count for its
+ * turn.
  */
 static void give_way(struct process *process, bool is_loop)
 {
@@ -245,7 +247,7 @@ int WRAP(ioctl)(int fd, unsigned long request, ...)
     }
 }
 
-/* The service opens /dev/null as a reserve. */
+/* The service opens /dev/null to keep a descriptor in reserve. */
 int WRAP(open64)(const char *path, int flags, ...)
 {
     int fd;

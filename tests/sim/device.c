@@ -12,12 +12,12 @@ enum {
     LATENCY_US_MAX = 20,
     SLOW_US_MAX = 20000,
     STUCK_MS_MAX = 60000,
-    SLOW = 200 /* transfers in 10 000 */
+    SLOW = 200 /* transfers out of 10 000 */
 };
 
 struct channel {
     struct mli_work *work; /* null: idle */
-    uint64_t due;          /* time at which it ends */
+    uint64_t due;          /* time at which the transfer ends */
     bool stuck, breaks;
     uint64_t latest;         /* time of the latest submit */
     uint64_t given_up;       /* time of the latest cancel of a stuck transfer */
@@ -94,7 +94,7 @@ static void finish(struct channel *channel)
     struct mli_work *work = channel->work;
 
     move(channel, &end);
-    channel->work = NULL; /* done() may give the channel its next work item */
+    channel->work = NULL; /* done() may give the channel a new work item */
     device.ended++;
     work->done(work, &end);
 }
@@ -114,7 +114,10 @@ static bool any_is_due(void *context)
     return false;
 }
 
-/* The next time at which a channel is due. It may come closer while the device waits. */
+/*
+ * The next time at which a channel has something to do. It may become earlier while the device
+ * waits.
+ */
 static uint64_t next_due(void)
 {
     uint64_t next = FIBER_FOREVER;

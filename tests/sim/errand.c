@@ -34,7 +34,7 @@ void place_open(struct place *place, struct process *process, bool on_disk)
         world_fail("mmap of a client's file failed");
 }
 
-/* The process may have been killed, and its descriptors closed. */
+/* The process may have been killed, which closes its descriptors. */
 void place_close(struct place *place)
 {
     real_munmap(place->bytes, PLACE_BYTES);
@@ -131,7 +131,7 @@ void errand_prepare(struct errand *errand, uint32_t size)
     errand->job.dst = move.dst;
     errand->job.cfg = move.cfg;
     errand->job.dst.rank =
-        move.src.rank; /* the library sends the strides of existing tensors only */
+        move.src.rank; /* the library sends strides only for tensors that exist */
     memcpy(errand->job.dst.shape, move.dst_shape, sizeof move.dst_shape);
     use_quantisation_of_tensor(&errand->job.src);
     use_quantisation_of_tensor(&errand->job.dst);

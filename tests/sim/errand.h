@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One job of a simulated client, and its check: a random move between two files, the bytes that the
- * oracle of tests/property expects, and the bytes that must stay.
+ * One job of a simulated client, and the check of its result: a random move between two files, the
+ * bytes that the oracle of tests/property expects, and the bytes that must not change.
  */
 #ifndef SIM_ERRAND_H
 #define SIM_ERRAND_H
@@ -28,26 +28,26 @@ void place_close(struct place *place);
 
 struct errand {
     struct place src, dst;
-    bool open; /* the files of both places are open */
+    bool open; /* true: the files of both places are open */
     mli_client_job job;
     unsigned char before[PLACE_BYTES], expected[PLACE_BYTES];
-    bool written[PLACE_BYTES]; /* bytes that the move writes */
+    bool written[PLACE_BYTES]; /* number of bytes that the move writes */
     uint64_t bytes;
 };
 
-/** Opens the places if they are not open. */
+/** Opens the files of both places if they are not open. */
 void errand_open(struct errand *errand, struct process *process, bool on_disk);
-/** Closes the files. A transfer that continues writes to memory that no client reads. */
+/** Closes the files. If a transfer still runs, it writes to memory that no client reads. */
 void errand_close(struct errand *errand);
-/** Makes a random job, of about `size` bytes at most, and fills its memory. */
+/** Makes a random job of at most about `size` bytes, and fills its memory. */
 void errand_prepare(struct errand *errand, uint32_t size);
 /** Makes a job that copies `size` bytes. */
 void errand_prepare_copy(struct errand *errand, uint32_t size);
-/** Fills the destination again, and expects what a further start of the job must write. */
+/** Fills the destination again, and computes what the next start of the job must write. */
 void errand_refresh(struct errand *errand);
-/** After success: every byte is as expected. */
+/** Checks after a success that every byte is as expected. */
 void errand_check_done(const struct errand *errand, const char *how);
-/** After a failure: no byte outside the written elements has changed. */
+/** Checks after a failure that no byte outside the written elements has changed. */
 void errand_check_failed(const struct errand *errand, const char *how);
 
 #endif /* SIM_ERRAND_H */

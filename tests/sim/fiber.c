@@ -23,8 +23,9 @@ enum {
     STACK_BYTES = 512 * 1024,
     SPARE_STACKS = 64,
     /*
-     * libmli's stage buffer, which is large, has no contents between two moves. Its alignment puts
-     * it behind all other thread-local variables, which are a few hundred bytes.
+     * The stage buffer of libmli, which is large, has no contents between two moves, so it is not
+     * copied. Its alignment puts it behind all other thread-local variables, which have a few
+     * hundred bytes.
      */
     LOCALS_MAX = 1024
 };
@@ -32,14 +33,16 @@ enum {
 struct fiber {
     ucontext_t context;
     unsigned char *stack;
-    void *thread_locals; /* the program's thread-local variables while the fiber does not run */
-    void *fake_stack;    /* the fake stack of the address sanitizer */
+    void *thread_locals; /* copy of the program's thread-local variables while the fiber does not
+                            run */
+    void *fake_stack;    /* the fiber's fake stack, for the address sanitizer */
     struct process *process;
     void (*run)(void *argument);
     void *argument;
-    bool (*ready)(void *context); /* null: only the deadline ends the wait */
+    /* condition that the fiber waits for; null: only the deadline ends its wait */
+    bool (*ready)(void *context);
     void *ready_context;
-    uint64_t deadline; /* 0: the fiber can run */
+    uint64_t deadline; /* 0: the fiber waits for nothing */
     unsigned number;
     int error; /* errno */
     bool in_time, ended;
@@ -53,11 +56,11 @@ static struct {
     void *scheduler_fake_stack;
     const void *scheduler_stack;
     size_t scheduler_stack_size;
-    unsigned char *spare[SPARE_STACKS]; /* stacks to use again */
+    unsigned char *spare[SPARE_STACKS]; /* stacks of ended fibers, to be used again */
     unsigned spares;
     unsigned char *locals; /* the program's thread-local variables */
-    size_t local_bytes;    /* their size in bytes */
-    void *first_locals;    /* their values before the first fiber ran */
+    size_t local_bytes;    /* size of these variables in bytes */
+    void *first_locals;    /* values of these variables before the first fiber ran */
 } fibers;
 
 static const char *base;
@@ -80,7 +83,8 @@ static int find_thread_locals(struct dl_phdr_info *info, size_t size, void *cont
                 fibers.local_bytes = LOCALS_MAX;
         }
     }
-    return 1; /* the program comes first; its libraries keep their variables */
+    return 1; /* the first entry is the program; thread-local variables of its libraries are not
+                 copied */
 }
 
 static void *take(size_t bytes)
@@ -284,7 +288,7 @@ static void discard_ended(void)
     }
 }
 
-/* Collects the fibers that can run. Returns their number. */
+/* Collects the fibers that can run, and returns their number. */
 static unsigned collect(struct fiber *able[FIBERS_MAX], uint64_t *next)
 {
     unsigned count = 0;

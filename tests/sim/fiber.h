@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Fibers: threads that run one at a time and change only where the simulation decides, so that one
- * seed gives one schedule. A fiber belongs to a simulated process. Each fiber has its own copy of
- * the program's thread-local variables and of errno.
+ * Fibers: threads of which only one runs at a time, and which switch only where the simulation
+ * decides, so that one seed gives one schedule. A fiber belongs to a simulated process. Each fiber
+ * has its own copy of the program's thread-local variables and of errno.
  */
 #ifndef SIM_FIBER_H
 #define SIM_FIBER_H
@@ -16,13 +16,16 @@ struct process;
 
 #define FIBER_FOREVER UINT64_MAX
 
-/** Starts a fiber that runs `run`; it is first scheduled later. Ends the program if memory ends. */
+/**
+ * Makes a fiber that executes `run`; the scheduler runs it later. Ends the program if memory is
+ * exhausted.
+ */
 struct fiber *fiber_start(struct process *process, void (*run)(void *argument), void *argument);
 
-/** Returns the running fiber; null: the scheduler runs. */
+/** Returns the running fiber; null if the scheduler itself runs. */
 struct fiber *fiber_current(void);
 struct process *fiber_process(const struct fiber *fiber);
-/** Returns the number of a fiber: 1, 2, ... in the order of the starts. */
+/** Returns the fiber's number. Fibers are numbered 1, 2, ... in the order in which they start. */
 unsigned fiber_number(const struct fiber *fiber);
 /** Returns the fiber with this number; null if it has ended. */
 struct fiber *fiber_find(unsigned number);
@@ -30,13 +33,13 @@ struct fiber *fiber_find(unsigned number);
 /** Lets other fibers run. */
 void fiber_yield(void);
 /**
- * Waits until `ready` returns true, which is asked before each step, or until the simulated time
- * `deadline` in ns. Returns false after the deadline.
+ * Waits until `ready` returns true (the scheduler calls it before each step) or until the simulated
+ * time `deadline`, in ns. Returns false after the deadline.
  */
 bool fiber_wait(bool (*ready)(void *context), void *context, uint64_t deadline);
 void fiber_sleep(uint64_t ns);
 
-/** Ends all fibers of a process that do not run at present, without running them again. */
+/** Ends all fibers of a process, except the running one, without running them again. */
 void fiber_end_all(const struct process *process);
 
 /**

@@ -19,8 +19,9 @@ struct file {
     struct object object;
     int real;        /* a memfd */
     uint64_t number; /* its inode */
-    bool null;       /* the file is /dev/null */
-    bool on_disk;    /* it behaves like a file of a server: no seals, and close may wait */
+    bool null;       /* true: the file is /dev/null */
+    bool on_disk; /* true: it behaves like a file on a server: it has no seals, and its close() may
+                     wait */
 };
 
 static void file_destroy(struct object *object)
@@ -29,7 +30,7 @@ static void file_destroy(struct object *object)
     real_free(object);
 }
 
-/* The close of a file of a server waits for the server. */
+/* The close() of a file on a server waits for the server. */
 static void file_closing(struct object *object)
 {
     if (((struct file *)object)->on_disk && process_now()->service &&
@@ -131,7 +132,7 @@ int file_seals(struct object *object, int command, int seals)
     return __real_fcntl64(file->real, command, seals);
 }
 
-/* Descriptors of other kinds look like sockets. */
+/* Descriptors that are not files look like sockets. */
 static void stat_other(struct stat *st)
 {
     memset(st, 0, sizeof *st);
@@ -166,8 +167,8 @@ int WRAP(statx)(int fd, const char *path, int flags, unsigned mask, struct statx
         return 0;
     }
     result = __real_statx(((struct file *)object)->real, path, flags, mask, st);
-    st->stx_ino =
-        ((struct file *)object)->number; /* the inode of the memfd differs from run to run */
+    /* The inode number of the memfd would differ from run to run. */
+    st->stx_ino = ((struct file *)object)->number;
     if (((struct file *)object)->on_disk) {
         st->stx_dev_major = SERVER_MAJOR;
         st->stx_dev_minor = SERVER_MINOR;
@@ -213,7 +214,8 @@ void *WRAP(mmap64)(void *address, size_t size, int protection, int flags, int fd
     void *pages;
     int real = -1;
 
-    if (!fiber_current() || flags & MAP_FIXED) /* MAP_FIXED: in the handler of SIGBUS */
+    /* the handler of SIGBUS calls mmap() with MAP_FIXED */
+    if (!fiber_current() || flags & MAP_FIXED)
         return real_mmap(address, size, protection, flags, fd, offset);
     kernel_enter("mmap");
     if (kernel_fails(world_rates.memory)) {
@@ -235,7 +237,7 @@ void *WRAP(mmap64)(void *address, size_t size, int protection, int flags, int fd
     return pages;
 }
 
-/* Removes a range from a mapping; the parts before and behind the range stay. */
+/* Removes a range from a mapping; the parts before and after the range stay mapped. */
 static void forget_mapping(struct process *process, unsigned i, char *address, size_t size)
 {
     const struct mapping_range whole = process->mappings[i];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Clients on raw sockets: those that break the protocol, and those that hardly read. */
+/* Clients on raw sockets: clients that break the protocol, and clients that rarely read. */
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
@@ -64,7 +64,7 @@ static size_t write_request(char line[LINE_MAX_BYTES])
     return length;
 }
 
-/* Changes some bytes, or cuts the line. */
+/* Changes some bytes of the line, or cuts it. */
 static size_t spoil(char *line, size_t length)
 {
     for (uint32_t i = world_below(4); i > 0; i--)
@@ -77,7 +77,7 @@ static bool is_lost(ssize_t result)
     return result == 0 || (result < 0 && result != -EAGAIN && result != -EINTR);
 }
 
-/* Waits for an event. Returns false if nothing happens for a while. */
+/* Waits for an event of the socket. Returns false if nothing happens for a while. */
 static bool wait_for(int fd, short events)
 {
     struct pollfd entry = {.fd = fd, .events = events};
@@ -85,7 +85,10 @@ static bool wait_for(int fd, short events)
     return poll(&entry, 1, PATIENCE_MS) > 0;
 }
 
-/* Reads what there is, and closes descriptors that come with it. Returns false at the end. */
+/*
+ * Reads the available bytes, and closes descriptors that come with them. Returns false at the end
+ * of the stream.
+ */
 static bool read_some(int fd)
 {
     char bytes[4096];
@@ -97,7 +100,10 @@ static bool read_some(int fd)
     return !is_lost(result);
 }
 
-/* Sends a line. Reads meanwhile, unless `deaf`. Returns false if the connection is lost. */
+/*
+ * Sends a line; unless `deaf`, also reads replies meanwhile. Returns false if the connection is
+ * lost.
+ */
 static bool send_line(int fd, const char *line, size_t length, const int *fds, size_t count,
                       bool deaf)
 {
@@ -117,7 +123,7 @@ static bool send_line(int fd, const char *line, size_t length, const int *fds, s
     return true;
 }
 
-/* Descriptors of all kinds: files, a socket, an event counter. */
+/* Makes descriptors of all kinds: files, a socket, an event counter. */
 static size_t some_descriptors(struct actor *actor, int fds[FDS_SENT_MAX])
 {
     const size_t count = world_chance(6000) ? 2 : world_below(FDS_SENT_MAX + 1);

@@ -55,7 +55,7 @@ struct totals {
     struct scenario_result sum;
 };
 
-/* Shared with the child that makes a run. */
+/* Memory that is shared with the child process that makes a run. */
 static struct scenario_result *result;
 
 static void add(struct scenario_result *sum, const struct scenario_result *one)
@@ -73,8 +73,10 @@ static void add(struct scenario_result *sum, const struct scenario_result *one)
         sum->most_calls = one->most_calls;
 }
 
-/* Ends the run if no step has passed since the last tick: a loop without system calls does not end
- * by itself. */
+/*
+ * Ends the run if there was no step since the last tick, because a loop without system calls would
+ * not end by itself.
+ */
 static void on_tick(int number)
 {
     static const char text[] = "no step in 20 s of processor time: endless loop\n";
@@ -97,7 +99,7 @@ static void watch(void)
     setitimer(ITIMER_PROF, &(struct itimerval){tick, tick}, NULL);
 }
 
-/* Makes one run in a child. Returns true if all invariants held. */
+/* Makes one run in a child process. Returns true if all invariants held. */
 static bool run(uint64_t seed, uint64_t steps, uint64_t without, enum output output)
 {
     int status = 0;
@@ -124,7 +126,10 @@ static bool run(uint64_t seed, uint64_t steps, uint64_t without, enum output out
     return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-/* Looks for clients without which the run fails as well. Returns their set. */
+/*
+ * Tries to leave out clients without which the run still fails. Returns the set of clients that can
+ * be left out.
+ */
 static uint64_t shorten(uint64_t seed, uint64_t *steps)
 {
     const uint32_t actors = result->actors;
@@ -225,8 +230,9 @@ int main(int argc, char **argv)
         {"no-shorten", no_argument, NULL, 'k'},    {"log", no_argument, NULL, 'l'},
         {"help", no_argument, NULL, 'h'},          {NULL, 0, NULL, 0}};
     struct options options = {.seed = 1, .steps = STEPS, .runs = 1, .shorten = true};
-    struct rlimit files; /* each simulated file is a real one */
-    cJSON_Hooks hooks = {.malloc_fn = malloc, .free_fn = free}; /* those of the simulation */
+    struct rlimit files; /* each simulated file needs a real descriptor */
+    /* The allocation functions of the simulation program, not of its simulated processes. */
+    cJSON_Hooks hooks = {.malloc_fn = malloc, .free_fn = free};
     uint64_t without = 0;
     int option;
 

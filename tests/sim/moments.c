@@ -14,7 +14,7 @@ int WRAP(clock_gettime)(clockid_t clock, struct timespec *time)
 {
     uint64_t now;
 
-    if (world_now() == 0) /* before the simulation */
+    if (world_now() == 0) /* before the simulation has begun */
         return __real_clock_gettime(clock, time);
     world_pass(CLOCK_NS);
     now = world_now();

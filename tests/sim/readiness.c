@@ -82,7 +82,7 @@ void readiness_forget(struct object *object)
     }
 }
 
-/* Fails as epoll_ctl(2) does: libuv asks whether a descriptor can be watched. */
+/* Fails where epoll_ctl(2) fails: libuv uses it to find out whether a descriptor can be watched. */
 static int control(struct epoll *epoll, int operation, int fd, struct epoll_event *event)
 {
     struct object *object = process_now()->fds[fd].object;
@@ -141,7 +141,7 @@ static bool epoll_is_ready(void *context)
     return false;
 }
 
-/* Reports watches from a random one on, in turn. */
+/* Reports the watches in order, beginning with a random one. */
 static int collect(struct epoll *epoll, struct epoll_event *events, int max)
 {
     const unsigned first = epoll->count > 0 ? world_below(epoll->count) : 0;

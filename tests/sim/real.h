@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The functions of the C library behind the seam. The linker gives every call of close() in the
- * service, libuv, libmli and libmli_client to __wrap_close() of the simulation (calls.txt), and
- * names the real function __real_close(). The simulation itself calls the real functions.
+ * The functions of the C library that the simulation replaces. For each function in calls.txt, for
+ * example close(), the linker directs all calls in the service, libuv, libmli and libmli_client to
+ * __wrap_close() of the simulation, and gives the real function the name __real_close(). The
+ * simulation itself calls the real functions.
  */
 #ifndef SIM_REAL_H
 #define SIM_REAL_H

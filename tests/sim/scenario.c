@@ -22,10 +22,10 @@ enum {
     CHECK_STEPS = 64,
     END_STEPS_MAX = 4 * 1000 * 1000,
     END_S_MAX = 10000,
-    CONTEST_QUANTUM = 32 * 1024 /* bytes of 4 jobs; a connection has 6 in the queue */
+    CONTEST_QUANTUM = 32 * 1024 /* bytes of 4 jobs; a connection has 6 jobs in the queue */
 };
 
-/* CLOCK_REALTIME at the beginning of a run, in ns. */
+/* The value of CLOCK_REALTIME at the beginning of a run, in ns. */
 #define START_OF_TIME (UINT64_C(1700000000) * S)
 
 /*
@@ -111,8 +111,8 @@ static enum role some_role(void)
 }
 
 /*
- * User 0 of a contest has one connection, user 1 has all others. Otherwise hostile clients have
- * users of their own: a user may cancel all his jobs.
+ * In a contest, user 0 has one connection and user 1 has all others. In other runs, hostile clients
+ * are users of their own, because a user may cancel all of the user's jobs.
  */
 static void choose_actor(struct actor *actor, uint32_t number)
 {
@@ -162,7 +162,10 @@ static void begin(uint64_t seed)
     }
 }
 
-/* Between two steps: a client dies, the clock jumps, the configuration is read again. */
+/*
+ * Between two steps, a client may die, the clock may jump, or the service may read its
+ * configuration again.
+ */
 static void disturb(void)
 {
     const bool wild = scenario.mood == ROUGH || scenario.mood == BROKEN;
@@ -211,7 +214,10 @@ static bool step(void)
     return true;
 }
 
-/* Steps until `reached` returns true. The fault rates are 0: everything must come to an end. */
+/*
+ * Runs steps until `reached` returns true. The rates of faults are 0, so everything must come to an
+ * end.
+ */
 static void step_until(bool (*reached)(void), const char *what)
 {
     const uint64_t deadline = world_now() + END_S_MAX * S;
@@ -231,7 +237,7 @@ static bool actors_have_ended(void)
     return live_clients() == 0;
 }
 
-/* User 0 has one connection, user 1 has several; both always had jobs in the queue. */
+/* User 0 has one connection and user 1 has several; both users always had jobs in the queue. */
 static void check_shares(void)
 {
     uint64_t one = scenario.actors[0].bytes, others = 0;

@@ -47,7 +47,7 @@ static void must(int error, const char *call)
         world_fail("%s: %s", call, uv_strerror(error));
 }
 
-/* Without faults: at its start the service may refuse to run, which other tests check. */
+/* The start has no faults: with faults the service may refuse to run, which other tests check. */
 static void serve(void *argument)
 {
     const bool faulty = server.faulty;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The service under test, in its simulated process, and the invariants that it must hold. */
+/* The service under test in its simulated process, and the checks of its invariants. */
 #ifndef SIM_SERVER_H
 #define SIM_SERVER_H
 
@@ -14,23 +14,25 @@ extern struct process server;
 void server_begin(const struct config *config);
 /** Returns true if the service listens. */
 bool server_listens(void);
-/** Connects a process to the service. Returns a descriptor of that process, or -errno. */
+/** Connects a process to the service. Returns a descriptor of this process, or -errno. */
 int server_connect(struct process *process);
-/** Requests a reconfiguration, or the shutdown. */
+/** Request a reconfiguration, or the shutdown. */
 void server_reconfigure(const struct config *config);
 void server_shutdown(void);
 bool server_has_ended(void);
 
-/** Checks what must hold at any time. */
+/** Checks the invariants that must hold at any time. */
 void server_check(void);
-/** Returns true if the service waits and has nothing of a client: no descriptor, mapping or job. */
+/** Returns true if the service waits for events and holds no descriptor, mapping or job of a
+ * client. */
 bool server_is_idle(void);
 /** Prints the descriptors, mappings, clients and jobs of the service, for a report. */
 void server_describe(void);
-/** Checks the ended service: no block, descriptor or mapping is left. */
+/** Checks, after the service has ended, that no block, descriptor or mapping is left. */
 void server_check_ended(void);
 
-/** The longest turn of the loop, in simulated ns, and the most system calls of a turn. */
+/** The longest turn of the loop in simulated ns, and the largest number of system calls in a turn.
+ */
 uint64_t server_longest_turn(void);
 uint64_t server_most_calls(void);
 

@@ -15,13 +15,13 @@
 #include "tests/sim/wrapped.h"
 
 enum {
-    PASSED_MAX = 253, /* descriptors of a message */
+    PASSED_MAX = 253, /* largest number of descriptors of a message */
     WAITING_MAX =
-        64, /* the ring counts as full with this number of unread messages with descriptors */
+        64, /* at this number of unread messages with descriptors, the ring counts as full */
     BACKLOG = 16
 };
 
-/* Descriptors on their way, attached to byte `at` of the stream. */
+/* Descriptors that were sent and not received, attached to byte `at` of the stream. */
 struct passed {
     struct passed *next;
     uint64_t at;
@@ -33,14 +33,14 @@ struct stream {
     struct object object;
     struct stream *peer;       /* null: closed */
     struct ucred peer_creator; /* the process that has the other socket */
-    /* A ring of the bytes that have arrived. */
+    /* A ring buffer with the bytes that were sent and not read. */
     unsigned char *bytes;
     size_t size, used;
-    uint64_t head; /* bytes of the stream that were received */
+    uint64_t head; /* number of bytes of the stream that were read */
     struct passed *first, *last;
-    unsigned waiting; /* messages with descriptors */
-    bool ended;       /* the peer sends nothing more */
-    bool reset;       /* the peer was closed with unread bytes */
+    unsigned waiting; /* number of messages with descriptors */
+    bool ended;       /* true: the peer has shut down its sending side */
+    bool reset;       /* true: the peer was closed while it had unread bytes */
     bool deaf;        /* shutdown(SHUT_RD) */
 };
 
@@ -55,7 +55,7 @@ static struct stream *stream_of(struct object *object)
     return (struct stream *)object;
 }
 
-/* Returns how many bytes can be sent to the stream. */
+/* Returns how many further bytes fit into the stream. */
 static size_t room_of(const struct stream *stream)
 {
     return stream->waiting < WAITING_MAX ? stream->size - stream->used : 0;
@@ -219,7 +219,7 @@ static int pair_of_descriptors(int fds[2], int status)
     fds[0] = descriptor_add(process, &a->object, FD_CLOEXEC);
     fds[1] = descriptor_add(process, &b->object, FD_CLOEXEC);
     if (fds[0] < 0 || fds[1] < 0)
-        abort(); /* called only at the start of the service, and in clients */
+        abort(); /* only the start of the service and clients call this */
     return 0;
 }
 
@@ -242,7 +242,7 @@ size_t stream_unread(struct object *object)
     return object->kind == KIND_STREAM ? stream_of(object)->used : 0;
 }
 
-/* Copies from the ring, or to it, at a position of the stream. */
+/* Copies bytes from the ring buffer or to it, beginning at a position of the stream. */
 static void copy_out(const struct stream *stream, unsigned char *to, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -256,7 +256,7 @@ static void copy_in(struct stream *stream, const unsigned char *from, size_t cou
     stream->used += count;
 }
 
-/* Returns an error that the call has instead of a result, or 0. */
+/* Returns an error that the call gets instead of a result, or 0. */
 static int hindered(void)
 {
     if (kernel_fails(world_rates.interrupted))
@@ -264,14 +264,14 @@ static int hindered(void)
     return kernel_fails(world_rates.again) ? EAGAIN : 0;
 }
 
-/* Returns how many bytes a call moves: all, or fewer. */
+/* Returns how many of the bytes a call moves: all of them, or fewer. */
 static size_t shortened(size_t count)
 {
     return count > 1 && kernel_fails(world_rates.short_count) ? 1 + world_below((uint32_t)count - 1)
                                                               : count;
 }
 
-/* Gives the receiver the descriptors at the head of the stream. */
+/* Gives the receiver the descriptors that are attached to the next byte of the stream. */
 static void receive_descriptors(struct stream *stream, struct msghdr *message, size_t room)
 {
     struct passed *passed = stream->first;
@@ -304,7 +304,7 @@ static void receive_descriptors(struct stream *stream, struct msghdr *message, s
     real_free(passed);
 }
 
-/* Returns how many bytes may be received before the next message with descriptors ends. */
+/* Returns how many bytes may be received before the end of the next message with descriptors. */
 static size_t until_descriptors(const struct stream *stream, size_t count, bool *has)
 {
     const struct passed *passed = stream->first;
@@ -312,7 +312,7 @@ static size_t until_descriptors(const struct stream *stream, size_t count, bool 
     *has = passed && passed->at < stream->head + count;
     if (!*has)
         return count;
-    if (passed->at > stream->head && world_chance(5000)) { /* stop before the message */
+    if (passed->at > stream->head && world_chance(5000)) { /* stops before the message */
         *has = false;
         return passed->at - stream->head;
     }
@@ -459,7 +459,7 @@ ssize_t stream_write(struct object *object, const void *bytes, size_t size)
 ssize_t WRAP(send)(int fd, const void *bytes, size_t size, int flags)
 {
     (void)flags;
-    if (descriptor_is_real(fd)) { /* the log: standard error is no socket */
+    if (descriptor_is_real(fd)) { /* standard error, to which the log goes, is not a socket */
         errno = ENOTSOCK;
         return -1;
     }

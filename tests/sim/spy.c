@@ -10,7 +10,7 @@ enum { QUESTIONS_MAX = 40, JOBS_SEEN = 64 };
 
 static const struct excuse none;
 
-/* A user cannot see the jobs of another user; jobs of the same user may be seen. */
+/* A user must not see the jobs of another user, but may see jobs of the same user. */
 static void ask_for_job(const struct actor *actor, mli_client *client)
 {
     const mli_client_ref ref = {.number = 1 + world_below(4000)};
@@ -45,7 +45,7 @@ static void list_jobs(const struct actor *actor, mli_client *client)
     free(jobs);
 }
 
-/* A user may not administer the service. */
+/* A user must not be able to administer the service. */
 static void overreach(mli_client *client)
 {
     mli_client_error error = {0};

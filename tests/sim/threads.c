@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Threads of the service are fibers. A mutex holds the number of the fiber that owns it. A
- * condition variable counts the fibers that wait, and the signals that these have not taken yet.
- * Both may be initialised statically (zeros).
+ * condition variable counts the fibers that wait, and the signals that these fibers have not
+ * received yet. Both may be initialised statically with zeros.
  */
 #include <errno.h>
 #include <linux/futex.h>
@@ -72,7 +72,7 @@ pthread_t WRAP(pthread_self)(void)
     return fiber_current() ? fiber_number(fiber_current()) : 0;
 }
 
-/* The running fiber sleeps here; a signal wakes it. */
+/* The running fiber sleeps here until a signal wakes it. */
 static bool interrupted[THREADS_MAX];
 static unsigned sleeping;
 
@@ -257,7 +257,10 @@ static bool has_changed(void *context)
     return *futex->word != futex->value;
 }
 
-/* libmli waits on a word of memory. A wake needs no action: the word is looked at in each step. */
+/*
+ * libmli waits for a change of a word in memory. Waking needs no action, because each step reads
+ * the word.
+ */
 static int futex_call(const uint32_t *word, int operation, uint32_t value)
 {
     struct futex futex = {word, value};

@@ -22,12 +22,12 @@ enum {
 
 static const struct excuse none;
 
-/* A job without a reply yet. */
+/* A job that has no reply yet. */
 struct flight {
     struct actor *actor;
     struct errand *errand;
     struct excuse excuse;
-    uint64_t number; /* number of the job, which later jobs name in `after` */
+    uint64_t number; /* number of the job; later jobs name it in `after` */
     bool ended;
 };
 
@@ -36,8 +36,10 @@ static uint32_t some_size(void)
     return world_chance(3000) ? SIZE_MAX_LARGE : SIZE_MAX_SMALL;
 }
 
-/* Returns whether the transfer of a failed job may continue: on a stuck channel, or after the
- * connection was lost. */
+/*
+ * Returns whether the transfer of a failed job may still run: its channel is stuck, or the
+ * connection was lost.
+ */
 static bool may_still_write(int code)
 {
     return code == FAULT_CHANNEL_STUCK || code == MLI_CLIENT_LOST || code == FAULT_SHUTTING_DOWN ||
@@ -62,11 +64,11 @@ static void check_quarantine(const mli_client_error *error)
     unsigned long long ms;
 
     if (sscanf(error->message, "DMA channel %u did not end its transfer within %llu ms", &channel,
-               &ms) == 2) /* else the message is that too few channels are left */
+               &ms) == 2) /* otherwise the message says that too few channels are left */
         device_quarantined(channel, ms);
 }
 
-/* Checks the end of a job, and the memory after it. */
+/* Checks the end of a job, and the memory afterwards. */
 static void check_end(struct actor *actor, struct errand *errand, int code,
                       const mli_client_error *error, const struct excuse *excuse)
 {
@@ -76,7 +78,7 @@ static void check_end(struct actor *actor, struct errand *errand, int code,
     count(actor, errand, code);
     world_note((uint64_t)(int64_t)code);
     if (excuse->shrunk)
-        ; /* not checked: a part of the bytes is gone */
+        ; /* not checked, because a part of the bytes is gone */
     else if (code == 0)
         errand_check_done(errand, "a job is done");
     else if (!may_still_write(code))
@@ -140,7 +142,9 @@ static void cancel_one(mli_client *client, struct flight *flight, const char *na
     answer_check("cancel", mli_client_cancel(client, ref, NULL, &error), &error, &excuse);
 }
 
-/* The reply to a ping comes after the service has taken the job, and perhaps before the job ends.
+/*
+ * The reply to a ping comes after the service has accepted the job, and perhaps before the job
+ * ends.
  */
 static void shrink(mli_client *client, struct flight *flight)
 {
@@ -154,7 +158,7 @@ static void shrink(mli_client *client, struct flight *flight)
         return;
     if (ftruncate(world_chance(5000) ? errand->src.fd : errand->dst.fd, size) == 0)
         flight->excuse.shrunk = true;
-    else if (errno != EPERM) /* the service has sealed the file */
+    else if (errno != EPERM) /* not shortened: the service has sealed the file */
         world_fail("ftruncate of a client's file: %s", strerror(errno));
 }
 
@@ -179,7 +183,10 @@ static void submit_one(mli_client *client, struct flight *flight, const char *na
     flight->ended = true;
 }
 
-/* Several jobs at a time; some are cancelled, some depend on each other, some lose their files. */
+/*
+ * Has several jobs at a time: some are cancelled, some depend on each other, and the files of some
+ * are shortened.
+ */
 static void submit_several(struct actor *actor, mli_client *client)
 {
     static const char *const names[ERRANDS] = {"a", "b", "c", "d", "e", "f"};
@@ -242,7 +249,7 @@ static void start_prepared(struct actor *actor, mli_client *client)
     answer_check("release", code, &error, &excuse);
 }
 
-/* A job between two places that are registered as buffers. */
+/* Runs a job between two places that are registered as buffers. */
 static void use_buffers(struct actor *actor, mli_client *client)
 {
     struct errand *errand = prepare(actor, 0);
@@ -329,7 +336,7 @@ static bool any_ended(const struct flight flights[ERRANDS])
     return false;
 }
 
-/* Keeps all its errands in the queue: each job that ends is followed by the next. */
+/* Keeps all its errands in the queue: when a job ends, the next one is submitted. */
 static void contend(struct actor *actor, mli_client *client)
 {
     struct flight flights[ERRANDS];
@@ -350,7 +357,7 @@ static void contend(struct actor *actor, mli_client *client)
         }
         answer_check("dispatch", mli_client_dispatch(client, &error), &error, &none);
         entry.events = mli_client_poll_events(client);
-        if (!any_ended(flights)) /* after the last end no further event may come */
+        if (!any_ended(flights)) /* after the end of the last job, no further event may come */
             (void)poll(&entry, 1, -1);
     }
     answer_check("wait_pending", mli_client_wait_pending(client, -1, &error), &error, &none);

@@ -13,10 +13,10 @@
 #define MS (1000 * US)
 #define S  (1000 * MS)
 
-/* Chances of faults, in 10 000 calls. */
+/* Probabilities of faults, in 10 000 calls. */
 struct fault_rates {
-    uint32_t short_count; /* a receive or a send is cut short */
-    uint32_t again;       /* a receive or a send returns EAGAIN */
+    uint32_t short_count; /* recv() or send() moves only a part of the bytes */
+    uint32_t again;       /* recv() or send() returns EAGAIN */
     uint32_t interrupted; /* a call returns EINTR */
     uint32_t memory;      /* an allocation, mmap() or memfd_create() fails */
     uint32_t descriptors; /* accept4(), F_DUPFD or a received message finds no free descriptor */
@@ -24,25 +24,25 @@ struct fault_rates {
     uint32_t change;      /* another fiber runs before a system call */
     uint32_t device;      /* a transfer ends with DMA_ERROR */
     uint32_t stuck;       /* a transfer does not end by itself */
-    uint32_t slow_close;  /* the close of a file on a disk takes seconds */
+    uint32_t slow_close;  /* close() of a file on a disk takes seconds */
 };
 
 void world_begin(uint64_t seed);
-/** The rates at present, and those of the whole run, which excuse an answer. */
+/** The rates now, and the rates of the whole run, which decide which failures are allowed. */
 extern struct fault_rates world_rates, world_excuses;
 /** True: the log of the service is printed. */
 extern bool world_log;
-/** Name of the kind of run, for reports. */
+/** Name of the kind of run, for messages. */
 extern const char *world_name;
 
 /** Returns a random number 0 .. count - 1. */
 uint32_t world_below(uint32_t count);
 uint32_t world_between(uint32_t lo, uint32_t hi);
-/** Returns true in `rate` of 10 000 calls. */
+/** Returns true with a probability of `rate` in 10 000. */
 bool world_chance(uint32_t rate);
 uint64_t world_random(void);
 
-/** Returns the simulated time in ns; CLOCK_REALTIME is `world_jump` away from it. */
+/** Returns the simulated time in ns; CLOCK_REALTIME is `world_jump` later. */
 uint64_t world_now(void);
 void world_set_now(uint64_t now);
 void world_pass(uint64_t ns);
@@ -54,7 +54,7 @@ uint64_t world_checksum(void);
 
 /** Reports a violated invariant and ends the program with exit code 1. */
 _Noreturn void world_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/** Number of the current step, from 1. */
+/** Number of the current step, counted from 1. */
 extern uint64_t world_step;
 
 #endif /* SIM_WORLD_H */

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Names of the simulated functions (real.h), and what one file of the kernel has for another. */
+/*
+ * Names of the simulated functions (real.h), and functions that one file of the simulated kernel
+ * calls in another.
+ */
 #ifndef SIM_WRAPPED_H
 #define SIM_WRAPPED_H
 
@@ -7,26 +10,27 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* The linker demands these names. */
+/* The linker requires these names. */
 #define WRAP(name) __wrap_##name /* NOLINT(bugprone-reserved-identifier) */
 
 struct object;
 struct process;
 
-/** fcntl() with F_GET_SEALS or F_ADD_SEALS. */
+/** Simulates fcntl() with F_GET_SEALS or F_ADD_SEALS. */
 int file_seals(struct object *object, int command, int seals);
 /** Returns the number of bytes that have arrived at a socket. */
 size_t stream_unread(struct object *object);
-/** read() and write() of a socket or a pipe. */
+/** Simulate read() and write() of a socket or a pipe. */
 ssize_t stream_read(struct object *object, void *bytes, size_t size);
 ssize_t stream_write(struct object *object, const void *bytes, size_t size);
 /** Prints the live blocks of the service. */
 void allocations_describe(void);
 /** Returns the address at which the program was loaded. */
 const char *program_base(void);
-/** Sleeps until the time has passed or pthread_kill() wakes the thread. */
+/** Sleeps until the time has passed, or until pthread_kill() wakes the thread. */
 void interruptible_sleep(uint64_t ns);
-/** A turn of the service's loop ends when it waits for events, and begins when it has some. */
+/** A turn of the service's loop ends when the loop waits for events, and begins when it has events.
+ */
 void turn_ended(struct process *process);
 void turn_begins(struct process *process);
 
