@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A polled engine that is slow in submit, and slow to return from poll after it has reported the
- * last completion. Meanwhile other threads poll all channels, and the owner sees that the transfer
- * is done and starts it again. The pool must never enter submit or poll of a channel while another
+ * A polled engine whose submit is slow, and whose poll returns late after it has reported the last
+ * completion. Meanwhile other threads poll all channels, and the owner sees that the transfer is
+ * done and starts it again. The pool must never enter submit or poll of a channel while another
  * thread is in one of them.
  */
 #include <pthread.h>
@@ -20,7 +20,8 @@ enum { STARTS = 2000, POLLERS = 2, YIELDS = 3 };
 static struct mli_work *_Atomic held;
 static atomic_int inside, meetings;
 static atomic_bool over;
-static _Thread_local bool polling; /* true: a submit from inside done is in this thread's poll */
+/* true: a call of submit from inside done comes from this thread's poll */
+static _Thread_local bool polling;
 
 static void enter(void)
 {
@@ -106,7 +107,8 @@ static void test_submit_and_poll_do_not_meet(void **state)
     assert_ok(mli_mov_add_engine(&engine));
     assert_ok(mli_mov_set_engine("polled"));
     assert_ok(mli_mov_set_num_dma_ch(0, 1));
-    load_init_flat(&load, 1, 64); /* with a single row, poll of this engine can move no more */
+    /* if the move is a single row, poll of this engine cannot move less */
+    load_init_flat(&load, 1, 64);
     load_claim(&load, 1);
     for (int i = 0; i < POLLERS; i++)
         assert_int_equal(pthread_create(&pollers[i], NULL, poll_on_and_on, NULL), 0);

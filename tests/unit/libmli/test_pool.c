@@ -78,7 +78,7 @@ static void test_bad_claims(void **state)
     assert_int_equal(free_channels(), 4);
 }
 
-/* A claim takes all its channels or none: a claim that does not fit takes no channel. */
+/* A claim takes all its channels or none: if too few are free, it takes no channel. */
 static void test_claims_of_several_channels(void **state)
 {
     (void)state;
@@ -94,9 +94,9 @@ static void test_claims_of_several_channels(void **state)
 }
 
 /*
- * One of three single channels is the middle one. While the middle channel is claimed, the two
- * others are not neighbours; while an outer one is claimed, the two others are. The allocator
- * decides which handle has the middle channel.
+ * Three single channels are claimed; the allocator decides which handle has the middle one. While
+ * only the middle channel is claimed, the two others are not neighbours; while only an outer one is
+ * claimed, they are.
  */
 static void test_claim_at(void **state)
 {
@@ -201,7 +201,7 @@ static void test_no_new_dimensions_while_handles_are_out(void **state)
     assert_status(mli_mov_set_num_dma_ch(0, 16), MLI_STATUS_ARGUMENT_ERROR);
     assert_status(mli_mov_set_num_dma_ch(8, 2), MLI_STATUS_ARGUMENT_ERROR);
     assert_int_equal(free_channels(), 2);
-    tile_init(&t, MLI_EL_FX_16); /* the handle still works */
+    tile_init(&t, MLI_EL_FX_16); /* the handle can still be used */
     assert_ok(tile_prepare(&t, &handles[0]));
     assert_ok(mli_mov_start(&handles[0], NULL, NULL, NULL));
     assert_ok(mli_mov_wait(&handles[0]));
@@ -211,7 +211,10 @@ static void test_no_new_dimensions_while_handles_are_out(void **state)
     assert_int_equal(free_channels(), 2);
 }
 
-/* A handle of the former pool is stale in the new pool, even if its channel is in both pools. */
+/*
+ * After the pool was changed, a handle of the former pool is stale, even if its channel is in both
+ * pools.
+ */
 static void test_new_dimensions_make_handles_stale(void **state)
 {
     mli_mov_handle_t old, now;
@@ -243,7 +246,7 @@ static void test_sync_without_a_free_channel(void **state)
     assert_int_equal(free_channels(), 1);
 }
 
-/* After many claims an old copy is still refused. */
+/* A copy of a handle is still refused after many further claims. */
 static void test_a_hundred_thousand_generations(void **state)
 {
     mli_mov_handle_t old, h;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Many threads on one pool. Handles are opaque, so double ownership shows in the counts: there are
- * never more claimed channels than channels, and each handle runs a transfer that no other may
- * disturb.
+ * Many threads use one pool. Handles are opaque, so the test finds double ownership by counting:
+ * there are never more claimed channels than channels, and no thread may disturb the transfer of
+ * another handle.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -17,8 +17,8 @@
 enum { THREADS = 8, CLAIMS = 20000, CHANNELS = 5 };
 
 static struct {
-    atomic_int held;     /* lower bound of the number of channels that threads own now */
-    atomic_int too_many; /* how often `held` exceeded the size of the pool */
+    atomic_int held;     /* lower bound of the number of channels that threads own at present */
+    atomic_int too_many; /* number of times that `held` exceeded the size of the pool */
     atomic_int failures; /* number of wrong statuses or data */
     atomic_int fired;    /* number of callbacks */
 } seen;
@@ -81,7 +81,7 @@ static void *work(void *argument)
 
     for (int claims = 0, i = 0; claims < wanted; i++) {
         claims += one_claim(&rng);
-        if (i % 64 == 0) { /* refused while other threads have channels */
+        if (i % 64 == 0) { /* refused while other threads own channels */
             mli_status got = mli_mov_set_num_dma_ch(3, CHANNELS);
 
             expect(got == MLI_STATUS_OK || got == MLI_STATUS_ARGUMENT_ERROR);
@@ -106,9 +106,10 @@ static void test_no_channel_has_two_owners(void **state)
         assert_int_equal(pthread_join(threads[i], NULL), 0);
     assert_int_equal(atomic_load(&seen.too_many), 0);
     assert_int_equal(atomic_load(&seen.failures), 0);
-    assert_ok(mli_mov_acquire_handle(CHANNELS, &all)); /* all channels were released */
+    /* works because all channels were released */
+    assert_ok(mli_mov_acquire_handle(CHANNELS, &all));
     assert_ok(mli_mov_release_handle(&all));
-    assert_ok(mli_mov_set_num_dma_ch(0, 0)); /* this also ends the threads that call back */
+    assert_ok(mli_mov_set_num_dma_ch(0, 0)); /* also ends the threads that call back */
     assert_int_equal(atomic_load(&seen.fired), THREADS * (int)scaled(CLAIMS));
 }
 

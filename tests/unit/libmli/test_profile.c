@@ -28,7 +28,7 @@ static void set_guard_option(uint8_t option)
 static void test_guard_bits(void **state)
 {
     (void)state;
-    assert_guard_bits(8, 8, 16); /* the default is option 2 */
+    assert_guard_bits(8, 8, 16); /* the default of the option is 2 */
     set_guard_option(0);
     assert_guard_bits(0, 0, 8);
     set_guard_option(1);
@@ -54,7 +54,8 @@ static void test_bad_guard_option(void **state)
 }
 
 /*
- * Sets vector memory [from, from + size). The library copies the profile, so the structure may end.
+ * Sets the vector memory to [from, from + size). The library copies the profile, so the structure
+ * need not stay.
  */
 static void set_strict(const void *from, size_t size)
 {
@@ -65,7 +66,7 @@ static void set_strict(const void *from, size_t size)
     memset(&profile, 0xEE, sizeof(profile));
 }
 
-/* A tile for a permute, with both tensors in one block, which is the vector memory. */
+/* A tile for a permute; both tensors are in one block, which is the whole vector memory. */
 struct board {
     struct tile tile;
     _Alignas(64) uint8_t vccm[256];
@@ -137,8 +138,10 @@ static mli_status set_memories(const mli_vector_memory *memories, uint32_t count
     return mli_profile_set_vector_memories(memories, count);
 }
 
-/* An operand is inside one of several vector memories; it may not begin in one memory and end in
- * the next. A refused call keeps the memories. */
+/*
+ * An operand must be inside one of several vector memories; it may not begin in one memory and end
+ * in the next. A refused call does not change the memories.
+ */
 static void test_several_vector_memories(void **state)
 {
     struct board b;

@@ -22,8 +22,8 @@ static void assert_shares_src(const struct tile *t, int32_t dim)
 }
 
 /*
- * Expected entries of the caller's arrays: `want` has source indices, PAD for padding, KEPT for
- * unchanged entries.
+ * The expected entries in the caller's arrays: `want` has the source index of each entry, PAD for
+ * padding, KEPT for an entry that must not change.
  */
 enum { PAD = -1, KEPT = -2 };
 
@@ -54,7 +54,7 @@ static void test_null_pointers_share(void **state)
     tile_per_axis(&t, 1, TILE_NULL);
     tile_for_permute(&t, 2, 0, 1);
     assert_ok(tile_sync(&t));
-    assert_shares_src(&t, 2); /* the dimension of the axis is permuted, too */
+    assert_shares_src(&t, 2); /* the permutation also moves the dimension of the axis */
 }
 
 static void test_same_pointers_share(void **state)
@@ -64,7 +64,7 @@ static void test_same_pointers_share(void **state)
     (void)state;
     tile_init(&t, MLI_EL_SA_32);
     tile_per_axis(&t, 0, TILE_SAME);
-    t.cfg.padding_pre[1] = 1; /* another dimension than the axis may change */
+    t.cfg.padding_pre[1] = 1; /* a dimension other than the axis may change */
     assert_ok(tile_sync(&t));
     assert_shares_src(&t, 0);
 }
@@ -82,8 +82,8 @@ static void test_own_memory_receives_a_copy(void **state)
 }
 
 /*
- * The axis 0 1 2 3 is padded to P P 0 1 2 3 P, cropped from 1 on, sampled at every second entry,
- * and placed at 2.
+ * The axis 0 1 2 3 is padded to P P 0 1 2 3 P, cropped from entry 1 on, subsampled with step 2, and
+ * placed at offset 2.
  */
 static void test_own_memory_follows_the_axis(void **state)
 {
@@ -124,7 +124,7 @@ static void test_prepare_fills_parameters(void **state)
     assert_ok(mli_mov_set_num_dma_ch(0, 0));
 }
 
-/* The smallest legal arrays have room for exactly as many entries as the result has. */
+/* Arrays of the smallest legal size have room for exactly the entries of the result. */
 static void test_exact_array_capacities_suffice(void **state)
 {
     struct tile t;
@@ -141,12 +141,13 @@ static void test_exact_array_capacities_suffice(void **state)
     assert_int_equal(t.own_frac[5], -7);
 }
 
-/* The destination's arrays may touch each other and all other memory of the call. */
+/* The destination's arrays may be directly next to each other and to all other memory of the call.
+ */
 static void test_arrays_may_touch_other_memory(void **state)
 {
     static const struct {
-        bool in; /* the scales are in the memory of the source, else of the destination */
-        int at;  /* offset of their four entries */
+        bool in; /* the scales are in the memory of the source or, otherwise, of the destination */
+        int at;  /* offset of the four entries of the scales */
     } places[] = {{false, 4}, {false, 36}, {true, 4}, {true, 24}};
 
     (void)state;
@@ -205,7 +206,10 @@ static void test_arrays_may_touch_each_other(void **state)
     assert_int_equal(t.own_scale[4], 100);
 }
 
-/* A move that writes only zeros does not read the source: its memory may have the arrays. */
+/*
+ * A move that writes only zeros does not read the source, so the arrays may be in the source's
+ * memory.
+ */
 static void test_arrays_in_a_source_that_is_not_read(void **state)
 {
     struct tile t;
@@ -236,7 +240,7 @@ static void test_refused_sharing_says_the_needed_entries(void **state)
     tile_init(&t, MLI_EL_SA_8);
     tile_per_axis(&t, 2, TILE_NULL);
     t.src.shape[2] = 1;
-    t.cfg.sub_sample_step[2] = 2; /* leaves the only entry, but is a change */
+    t.cfg.sub_sample_step[2] = 2; /* the crop keeps the only entry, but it counts as a change */
     assert_status(tile_sync(&t), MLI_STATUS_SPEC_PARAM_MISMATCH);
     assert_non_null(strstr(mli_last_error(), "changes axis 2; give memory for 1 entries"));
 }
@@ -291,7 +295,7 @@ static void test_permute_kernel_leaves_the_rest(void **state)
     assert_int_equal(t.out[8], 0xA5);
 }
 
-/* fx and fp tensors have no axis: the bytes of sa are not read. */
+/* fx and fp tensors have no axis: the members of `sa` are not read. */
 static void test_other_types_have_no_axis(void **state)
 {
     static const mli_element_type types[] = {MLI_EL_FX_8, MLI_EL_FX_16, MLI_EL_FP_16, MLI_EL_FP_32};

@@ -94,7 +94,7 @@ static void test_contiguous(void **state)
 }
 
 /*
- * The plan has a copy and eight fills: 60 rows of 6 bytes, and slabs around them with rows that may
+ * The plan has a copy and eight fills: 60 rows of 6 bytes, and fills around them whose rows may
  * merge.
  */
 static void test_padded(void **state)
@@ -116,7 +116,10 @@ static void test_padded(void **state)
     assert_int_equal(stats_of(0).completed, 2);
 }
 
-/* Each part counts on its own channel; synchronous moves of the caller count on none. */
+/*
+ * Each part counts on its own channel; synchronous moves, which the caller makes, count on no
+ * channel.
+ */
 static void test_several_channels(void **state)
 {
     uint64_t transfers = 0, bytes = 0, rows = 0;
@@ -148,7 +151,7 @@ static uint64_t now_ns(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* The busy time is at least the time that 1 TB/s would take, and at most the measured time. */
+/* The busy time is at least the time of a move at 1 TB/s, and at most the measured time. */
 static void test_busy_time(void **state)
 {
     uint64_t took;
@@ -191,7 +194,7 @@ static bool follows(const mli_mov_channel_stats *now, const mli_mov_channel_stat
            ended <= now->submitted && now->submitted - ended <= 1;
 }
 
-/* All numbers are of one moment: the numbers of whole transfers fit together. */
+/* All numbers are read at one moment: they are the sums of whole transfers. */
 static void *read_on_and_on(void *unused)
 {
     mli_mov_channel_stats before = {0}, now;

@@ -68,7 +68,7 @@
       tile_give_arrays(t, TILE_SAME); t->dst.el_params.sa.scale.mem.pi16 = t->own_scale)
 /* clang-format on */
 
-/* First makes the legal permute, then the fault. */
+/* First makes the legal permute, then the same permute with the fault. */
 #define PERMUTE_FUNCTION(name, base, status, layout, names, code)                                  \
     static void inject_##name(struct tile *t)                                                      \
     {                                                                                              \

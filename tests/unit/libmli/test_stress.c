@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Eight threads and thousands of handles of all widths, with all kinds of calls: wait, poll,
- * callback, cancel, release and a new claim. A transfer that ends well has moved every byte; each
- * transfer has one callback; the statistics of the channels add up.
+ * callback, cancel, release and a new claim. A successful transfer has moved every byte, each
+ * transfer has one callback, and the statistics of the channels add up.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -20,10 +20,10 @@ static struct {
     atomic_uint starts; /* number of starts that were not refused */
     atomic_uint ok, cancelled, failed;
     atomic_uint calls; /* number of callbacks */
-    bool may_fail;     /* true: transfers may fail without a cancel */
+    bool may_fail;     /* true: transfers may fail even if nobody cancels them */
 } seen;
 
-static atomic_uint calls[THREADS]; /* by cookie, for the thread's current claim */
+static atomic_uint calls[THREADS]; /* indexed by the cookie; for the thread's current claim */
 
 static void on_done(int32_t cookie)
 {
@@ -77,7 +77,8 @@ static void judge(mli_mov_handle_t *h, const struct tile *t, mli_status status, 
 
 static void one_transfer(mli_mov_handle_t *h, struct rng *rng)
 {
-    const bool asked = seen.may_fail || rng_chance(rng, 20); /* a stuck work item needs a cancel */
+    /* a stuck work item ends only by a cancel */
+    const bool asked = seen.may_fail || rng_chance(rng, 20);
     mli_status status;
     struct tile t;
 
@@ -133,7 +134,8 @@ static void *work(void *argument)
     return NULL;
 }
 
-/* Synchronous moves on a device's channels also count in the statistics, but have no callback. */
+/* Synchronous moves on a device's channels also count in the statistics, but they have no callback.
+ */
 static void assert_adds_up(void)
 {
     uint64_t ended = 0, submitted = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Tests strides of which some are given and some are 0: a stride of 0 is the next inner stride in
- * force times its extent, on both sides of a move, in a permute and in a sub-tensor. The tile is
- * (2, 3, 4); every index in this test was computed by hand.
+ * Tests strides of which some are given and some are 0: a stride of 0 means the next inner stride
+ * times the extent of that dimension, on both sides of a move, in a permute and in a sub-tensor.
+ * The tile is (2, 3, 4); every index in this test was computed by hand.
  */
 #include <string.h>
 
@@ -110,7 +110,8 @@ static void test_source(void **state)
     assert_memory_equal(t.out + 12, t.in + 60, 4);
 }
 
-/* The source's capacity is checked with the strides in force, to the byte. */
+/* The source's capacity must cover the strides that apply, given or computed, exactly to the byte.
+ */
 static void test_source_capacity(void **state)
 {
     struct tile t;
@@ -246,7 +247,7 @@ static void test_more_than_64_bits(void **state)
     give(t.src.mem_stride, 0, 0, INT32_MAX);
     assert_status(tile_sync(&t), MLI_STATUS_NOT_ENGH_MEM);
     assert_error_names("src.mem_stride", MLI_STATUS_NOT_ENGH_MEM);
-    give(t.src.mem_stride, 1, 0, INT32_MAX); /* then no stride exceeds 31 bits */
+    give(t.src.mem_stride, 1, 0, INT32_MAX); /* with this shape no stride exceeds 31 bits */
     assert_ok(tile_sync(&t));
 }
 

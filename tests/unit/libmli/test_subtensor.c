@@ -53,7 +53,8 @@ static void test_window_of_a_packed_tensor(void **state)
     assert_int_equal(out.el_type, MLI_EL_FX_8);
     assert_int_equal(out.el_params.fx.frac_bits, 5);
     assert_elements(&out, want, 4);
-    assert_memory_equal(&t, &before, sizeof(t)); /* copies no data, does not change `in` */
+    /* the call copies no data, and does not change `in` */
+    assert_memory_equal(&t, &before, sizeof(t));
 }
 
 static void test_window_of_a_strided_tensor(void **state)
@@ -157,7 +158,7 @@ static void test_point_to_subtensor(void **state)
     }
 }
 
-/* Uses given strides; parameters follow the axis, and `out` may be `in`. */
+/* Strides may be given; the parameters stay with their axis, and `out` may be the same as `in`. */
 static void test_point_to_subtensor_of_any_layout(void **state)
 {
     const mli_point_to_subtsr_cfg cfg = point(2, 1, 1, 0, 2);
@@ -270,7 +271,7 @@ static void assert_arrays_at(const mli_tensor *out, const struct tile *t, uint32
     assert_in_range(p->sa.scale_frac_bits.capacity, entries, left);
 }
 
-/* Returns the part `cfg` of a tile that is per axis along `axis`. */
+/* Returns part `cfg` of a tile whose parameters are per axis along `axis`. */
 static mli_tensor part_of_axis_tile(struct tile *t, int32_t axis, const mli_sub_tensor_cfg *cfg)
 {
     mli_tensor out;
@@ -329,7 +330,7 @@ static void test_removed_axis_leaves_per_tensor_values(void **state)
     assert_int_equal(out.el_params.sa.scale.capacity, 0);
     assert_int_equal(out.el_params.sa.scale_frac_bits.capacity, 0);
     assert_int_equal(mli_hlp_tensor_scale(&out), 202);
-    /* Works in place as well: the values are read before the pointers are overwritten. */
+    /* `out` may be `in`: the values are read before the pointers are overwritten. */
     assert_ok(mli_hlp_subtensor(&t.src, &cfg, &t.src));
     assert_int_equal(t.src.el_params.sa.scale.mem.i16, 202);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Tests that mli_mov_synchronise() waits for the transfers that callbacks start, and mli_mov_wait()
- * does not.
+ * Tests that mli_mov_synchronise() waits even for the transfers that callbacks start, which
+ * mli_mov_wait() does not.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -45,7 +45,7 @@ static void test_waits_for_the_callback(void **state)
     slow_await(&slow.entered);
     assert_true(mli_mov_isdone(&slow.load.h));
     assert_int_equal(pthread_create(&waiter, NULL, synchronise_it, NULL), 0);
-    slow_pause_ms(20); /* gives a faulty synchronise time to return too early */
+    slow_pause_ms(20); /* gives a faulty mli_mov_synchronise() time to return too early */
     atomic_store(&slow.leave, true);
     assert_int_equal(pthread_join(waiter, &right), 0);
     assert_int_equal(pthread_join(starter, &started), 0);
@@ -94,7 +94,10 @@ static void start_next(int32_t cookie)
         atomic_store(&at.calls, -1000000);
 }
 
-/* synchronise waits for transfers that callbacks start on its handle, until the chain ends. */
+/*
+ * mli_mov_synchronise() waits for the transfers that callbacks start on its handle, until none of
+ * them starts another.
+ */
 static void test_waits_for_transfers_of_callbacks(void **state)
 {
     (void)state;
@@ -114,7 +117,7 @@ static void count(int32_t cookie)
     atomic_fetch_add(&at.calls, 1);
 }
 
-/* No wake-up is lost: the callback has always returned when synchronise returns. */
+/* No wake-up is lost: when mli_mov_synchronise() returns, the callback has always returned. */
 static void test_races_with_the_callback(void **state)
 {
     (void)state;

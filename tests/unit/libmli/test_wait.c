@@ -2,8 +2,8 @@
 /*
  * Tests mli_mov_wait() on one thread for a transfer that another thread completes. With the inline
  * engine the transfer is started in a callback: start has returned, and the transfer runs until the
- * callback has returned. With an engine that has threads the transfer may be done earlier: then
- * fewer waits sleep, and more waits race with the completion.
+ * callback has returned. With an engine that has threads the transfer may be done earlier; fewer
+ * waits then sleep, and more of them meet the completion itself.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -18,15 +18,15 @@
 enum { RACES = 2000 };
 
 static struct {
-    mli_mov_handle_t outer, inner; /* outer's callback starts inner */
+    mli_mov_handle_t outer, inner; /* the callback of `outer` starts `inner` */
     struct tile outer_tile, inner_tile;
     atomic_bool started;
     atomic_uint inner_calls;
     mli_status inner_status;
-    int linger_ns; /* how long the callback delays the end of inner */
+    int linger_ns; /* time in which the callback delays the end of `inner` */
     pthread_t waiter;
     bool disturb;    /* true: the callback sends signals to the waiting thread */
-    long waiting_ns; /* processor time of the last wait, in ns */
+    long waiting_ns; /* processor time that the last wait has used, in ns */
 } at;
 
 static void on_outer(int32_t cookie)
@@ -106,7 +106,8 @@ static void wait_once(uint8_t byte)
     moved = memcmp(at.inner_tile.out, at.inner_tile.in, 24) == 0;
     assert_int_equal(pthread_join(thread, &result), 0);
     assert_non_null(result);
-    assert_ok(mli_mov_synchronise(&at.outer)); /* the callback may outlive the thread */
+    /* the callback may still run when this thread has ended */
+    assert_ok(mli_mov_synchronise(&at.outer));
     assert_ok(mli_mov_synchronise(&at.inner));
     assert_ok(at.inner_status);
     assert_ok(waited);
@@ -120,7 +121,7 @@ static void test_wait_sleeps_until_done(void **state)
     at.linger_ns = 50000000;
     wait_once(1);
     assert_int_equal(atomic_load(&at.inner_calls), 1);
-    assert_true(at.waiting_ns < 10000000); /* a thread that spins would take most of 50 ms */
+    assert_true(at.waiting_ns < 10000000); /* a thread that spins would use most of the 50 ms */
 }
 
 static void on_signal(int number)
@@ -140,7 +141,7 @@ static void test_signals_do_not_end_a_wait(void **state)
     wait_once(2);
 }
 
-/* No wake-up is lost, for any timing of completion and wait. */
+/* No wake-up is lost, whatever the timing of the completion and the wait is. */
 static void test_wait_races_with_completion(void **state)
 {
     (void)state;

@@ -75,7 +75,7 @@ void move_finish(struct move *m)
     free(m->out);
 }
 
-/* Compares the destination in its order; padding must be zero. */
+/* Compares the elements in the order of the destination; padding must be zero. */
 bool move_is_right(const struct move *m)
 {
     const mli_tensor *src = &m->src;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Moves of planes of bytes by a handle's transfer, and a check of their result. */
+/* Moves planes of bytes with a handle's transfer, and checks the result. */
 #ifndef TEST_MOVES_H
 #define TEST_MOVES_H
 
@@ -7,7 +7,8 @@
 
 #include "mli_api.h"
 
-/* A tensor of bytes and its memory, in static storage, so that a move can be checked as a whole. */
+/* A tensor of bytes and its memory. It is in static storage, so that a whole move can be checked.
+ */
 struct move {
     mli_tensor src, dst;
     mli_mov_cfg_t cfg;
@@ -21,7 +22,7 @@ struct move {
  */
 void move_init(struct move *m, uint32_t d0, uint32_t d1, uint32_t d2, uint32_t d3);
 
-/* Makes a move of a window of `rows` rows of `width` bytes, from rows that are twice as wide. */
+/* Makes a move of a window of `rows` rows of `width` bytes; the source's rows are twice as wide. */
 void move_init_rows(struct move *m, uint32_t rows, uint32_t width);
 
 /*
@@ -32,7 +33,7 @@ void move_init_padded(struct move *m, uint32_t rows, uint32_t width);
 
 void move_finish(struct move *m);
 
-/* Returns whether every byte of the destination is right. */
+/* Returns whether every byte of the destination has the right value. */
 bool move_is_right(const struct move *m);
 
 /* Returns the number of bytes of the destination that changed since move_init(). */

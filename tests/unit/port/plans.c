@@ -5,13 +5,15 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { SPACE = 64 * 1024 }; /* bytes of one descriptor, in source and destination */
+enum {
+    SPACE = 64 * 1024
+}; /* largest number of bytes of one descriptor, in source and destination */
 
 uint8_t plan_src[PLAN_SRC_BYTES + 64], plan_dst[PLAN_DST_BYTES + 64];
 
 /*
- * Makes random loops from the inside out, each with steps beyond the loops inside it, as long as
- * there is space.
+ * Makes random loops, beginning with the innermost, as long as there is space. The step of each
+ * loop is larger than the range of the loops inside it.
  */
 static void random_box(struct mli_copy_box *box, struct rng *rng)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the guarantees of the pool that mli_engine.h lists, by an engine that records its calls. */
+/* Tests the guarantees of the pool that mli_engine.h lists, with an engine that records its calls.
+ */
 #include "tests/support/unit.h"
 
 #include <pthread.h>
@@ -55,7 +56,7 @@ static void witness_submit(uint32_t channel, struct mli_work *work)
     strange_channels += channel >= CHANNELS || !(opened >> channel & 1);
     atomic_store(&lanes[channel].submitting, 1);
     lanes[channel].work = work;
-    pause_us(100); /* gives a poll time to happen, which is forbidden here */
+    pause_us(100); /* waits, so that a poll could occur here, where it is forbidden */
     lanes[channel].polls_left = 2;
     atomic_store(&lanes[channel].submitting, 0);
 }
@@ -117,8 +118,7 @@ static void *poll_all_the_time(void *context)
     while (!atomic_load(&stop)) {
         for (int i = 0; i < 100; i++)
             mli_mov_poll();
-        nanosleep(&pause,
-                  NULL); /* valgrind runs one thread at a time, as long as it does not wait */
+        nanosleep(&pause, NULL); /* a pause, because valgrind runs one thread until it waits */
     }
     return NULL;
 }
@@ -206,7 +206,7 @@ static void test_options_not_given_have_their_default(void **state)
     assert_int_equal(depth, 1);
 }
 
-/* A refused specification keeps the options of the former specification. */
+/* If a specification is refused, the options of the former specification still apply. */
 static void test_refused_options_change_nothing(void **state)
 {
     (void)state;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Tests transfers that an interrupt completes and starts, at each instruction of the interrupted
- * code, as on a board with one processor. The processor executes one instruction at a time, and the
- * signal after every 13th is the interrupt: time passes for the mock device, whose handler
- * completes a transfer, and the callbacks start a tiny transfer and then one of the device. The
- * interrupted code does the same meanwhile. Each instruction is the first to be interrupted in one
- * run.
+ * code, as on a board with one processor. The test executes one instruction at a time, and a signal
+ * after every 13th instruction stands for the interrupt. In the interrupt, time passes for the mock
+ * device, the handler completes a transfer, and the callbacks start a tiny transfer and then a
+ * transfer on the device. The interrupted code makes the same calls. In each run, another
+ * instruction is the first one that is interrupted.
  */
 #include <signal.h>
 #include <stdlib.h>
@@ -20,14 +20,15 @@
 enum { TINY = 16, PERIOD = 13, LONG = 300, FEW_STEPS = 10 };
 #define TRAP_BIT 0x100
 
-/* Channel 0 belongs to the interrupts: each end of a transfer starts two others. */
+/* Channel 0 belongs to the interrupts: when one of its transfers ends, two others are started. */
 enum { DEVICE, DEVICE_TINY, MAIN, MAIN_TINY, TRANSFERS };
 
 static struct move moves[TRANSFERS];
 static mli_mov_handle_t handles[TRANSFERS];
 static volatile uint32_t dones[TRANSFERS], starts[TRANSFERS];
 static volatile uint32_t steps, interrupts, phase;
-static volatile uint32_t allowed; /* restarts of DEVICE: one for each interrupt of a run */
+/* number of restarts of DEVICE: one for each interrupt of a run */
+static volatile uint32_t allowed;
 
 static void start(int which)
 {
@@ -95,7 +96,7 @@ static void run_interrupted(uint32_t first)
         memset(moves[i].out, 0, moves[i].out_bytes);
     }
     allowed = 0;
-    start(DEVICE); /* ends when the device runs */
+    start(DEVICE); /* the transfer ends when the device runs */
     phase = first;
     steps = 0;
     step_on();
@@ -154,7 +155,8 @@ static void interrupt_each_instruction(const char *engine)
     close_all();
     print_message("%s: %u interrupts\n", engine, (unsigned)interrupts);
     if (interrupts < FEW_STEPS)
-        skip(); /* the processor does not step: under valgrind, or another architecture */
+        skip(); /* the processor does not execute single steps: under valgrind, or on another
+                   architecture */
 }
 
 static void test_interrupts(void **state)

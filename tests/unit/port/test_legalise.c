@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Tests mli_legalise_*() with random plans and random limits. The pieces move the plan's bytes,
- * each once; each piece is within the limits and has the right place. `test_legalise SEED` repeats
- * a run.
+ * Tests mli_legalise_*() with random plans and random limits. The pieces must move each byte of the
+ * plan exactly once, and each piece must be within the limits and know its place in the plan.
+ * `test_legalise SEED` repeats a run.
  */
 #include "tests/support/scale.h"
 #include "tests/support/unit.h"
@@ -49,7 +49,7 @@ static void random_caps(struct mli_channel_caps *caps, struct rng *rng)
     }
 }
 
-/* Adds limits for which some pieces go to the processor. */
+/* Adds limits that make the processor move some of the pieces. */
 static void random_demands(struct mli_channel_caps *caps, struct rng *rng)
 {
     if (rng_chance(rng, 40))
@@ -76,7 +76,7 @@ static bool is_multiple(uint64_t value, size_t unit)
     return unit < 2 || value % unit == 0;
 }
 
-/* The addresses of all runs are aligned: that of the first, and all steps. */
+/* Returns whether the addresses of all runs are aligned: that of the first run, and all steps. */
 static void assert_aligned(const struct mli_copy_box *box, const struct mli_channel_caps *caps)
 {
     assert_true(is_multiple(box->run, caps->granularity));
@@ -139,8 +139,8 @@ static void assert_within_limits(const struct mli_descriptor *piece,
 }
 
 /*
- * Row n of the piece must be row mli_piece_row(n) of its descriptor. The rows of a descriptor with
- * the innermost loops are consecutive.
+ * Row number n of the piece must be row number mli_piece_row(n) of its descriptor. If the piece has
+ * the innermost loops, its rows are consecutive rows of the descriptor.
  */
 static void assert_right_rows(const struct mli_descriptor *piece, const struct mli_plan *plan,
                               const struct mli_channel_caps *caps)
@@ -194,7 +194,7 @@ static void check_case(const struct mli_plan *plan, const struct mli_channel_cap
         row = piece.row;
         count.descriptors++;
     }
-    assert_false(mli_legalise_next(&legaliser, &piece)); /* the end is final */
+    assert_false(mli_legalise_next(&legaliser, &piece)); /* after the end, no further pieces come */
     mli_legalise_pieces(plan, caps, &expected);
     assert_int_equal(expected.descriptors, count.descriptors);
     assert_int_equal(expected.cpu_pieces, count.cpu_pieces);
@@ -219,7 +219,7 @@ static void test_random_plans(void **state)
     }
 }
 
-/* The processor moves what the device cannot, and no byte twice. */
+/* The processor moves the bytes that the device cannot move, and no byte twice. */
 static void test_pieces_of_the_processor(void **state)
 {
     uint64_t bytes = 0;
@@ -256,13 +256,13 @@ static void test_heads_and_tails(void **state)
     assert_int_equal(counts.descriptors, 1);
     assert_int_equal(counts.cpu_pieces, 2);
     assert_int_equal(counts.cpu_bytes, 10 * 4);
-    plan.box.src++; /* now the device cannot begin anywhere */
+    plan.box.src++; /* now the device cannot begin at any byte */
     mli_legalise_pieces(&plan, &caps, &counts);
     assert_int_equal(counts.descriptors, 0);
     assert_int_equal(counts.cpu_bytes, 10 * 60);
 }
 
-/* The transpose of 64 x 64 bytes is not worth 4096 descriptors, nor as many calls. */
+/* A transpose of 64 x 64 bytes is worth neither 4096 descriptors nor 4096 calls. */
 static void test_transpose_on_a_linear_controller(void **state)
 {
     const struct mli_channel_caps caps = {.loops = 0, .piece_min = 64};
@@ -302,7 +302,7 @@ static void test_no_limits(void **state)
     }
 }
 
-/* Pieces keep the inner loops, one for each hardware loop, and keep them whole if they fit. */
+/* Pieces have the inner loops, one for each hardware loop; a loop is not cut if it fits. */
 static void test_inner_loops_are_kept(void **state)
 {
     const struct mli_copy_loop loops[] = {{3, 100, 1000}, {4, 10, 200}, {5, 7, 30}};

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests moves through the mock port: every byte is right, for all sizes of ring and limits. */
+/*
+ * Tests moves with the mock port: every byte must be right, for all sizes of the ring and all
+ * limits.
+ */
 #include "tests/support/unit.h"
 
 #include <pthread.h>
@@ -41,7 +44,8 @@ static void finish(struct move *m, mli_mov_handle_t *h)
     move_finish(m);
 }
 
-/* The driver splits outer loops off, for any size of ring and any number of hardware loops. */
+/* The driver cuts off the outer loops, for any size of the ring and any number of hardware loops.
+ */
 static void test_nests_are_peeled(void **state)
 {
     char spec[64];
@@ -65,7 +69,10 @@ static void test_nests_are_peeled(void **state)
     }
 }
 
-/* While the device is stopped the driver fills the ring; completed descriptors make room. */
+/*
+ * While the device is stopped, the driver fills the ring; descriptors that are completed later make
+ * room for others.
+ */
 static void test_ring_full_and_refilled(void **state)
 {
     struct move m;
@@ -97,7 +104,7 @@ static void test_ring_full_and_refilled(void **state)
     assert_int_equal(stats_of(0).queue_high_water, 4);
 }
 
-/* Work items begin in any slot: in the slot where the previous work item ended. */
+/* Work items begin in any slot of the ring, where the work item before has ended. */
 static void test_ring_wraps(void **state)
 {
     uint32_t seen = 0;
@@ -145,7 +152,10 @@ static void test_limits_of_fields(void **state)
     move_with_limits(&m, 1);
     move_init_rows(&m, 3, MOCK_RUN_MAX + 1);
     move_with_limits(&m, 6);
-    /* Groups of eight rows are one run, but the source steps between groups exceed the limit. */
+    /*
+     * Groups of eight rows are one run each, but the step of the source between the groups exceeds
+     * the limit.
+     */
     move_init_rows(&m, 4, MOCK_STEP_MAX / 2 + 1);
     move_with_limits(&m, 4 * ((MOCK_STEP_MAX / 2 + 1 + MOCK_RUN_MAX - 1) / MOCK_RUN_MAX));
 }
@@ -189,7 +199,7 @@ static void test_poll_calls_callbacks(void **state)
         finish(&m[i], &h[i]);
 }
 
-/* Calls submit inside done, for the channel whose work is done. */
+/* Calls submit from inside done, for the channel whose work item is done. */
 static void test_callback_starts_again(void **state)
 {
     struct move m;
@@ -283,7 +293,7 @@ static void *move_many(void *context)
         move_prepare(&m, 1, &h);
         start(&h);
         if (i % 3 == 0)
-            mli_mov_poll(); /* polls the other thread's channel too */
+            mli_mov_poll(); /* also polls the other thread's channel */
         finish(&m, &h);
     }
     return NULL;

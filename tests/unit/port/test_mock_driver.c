@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Calls the port's functions without the pool, as the first test of a new port does. Also tests the
- * device, because all tests rely on it.
+ * Calls the functions of the port without the channel pool, as the first test of a new port does.
+ * Also tests the mock device, because all tests rely on it.
  */
 #include "tests/support/unit.h"
 
@@ -92,7 +92,7 @@ static void test_budget(void **state)
     assert_moved();
 }
 
-/* A poll that has used up its budget hides neither an error nor the descriptors before it. */
+/* A poll that has used up its budget reports both an error and the descriptors before the error. */
 static void test_budget_and_error(void **state)
 {
     uint32_t completed = 0;
@@ -137,7 +137,7 @@ static void test_caps(void **state)
     assert_int_equal(caps.loops, MOCK_LOOPS);
 }
 
-/* Prepares the device with one descriptor in a ring of two slots. */
+/* Prepares the device with a ring of two slots that has one descriptor. */
 static struct mock_descriptor slots[2];
 
 static void ring_up(const struct mock_descriptor *descriptor)
@@ -187,7 +187,8 @@ static void test_device_protects_its_ring(void **state)
     ring_up(&d);
     mock_device_write(1, MOCK_RING_SIZE, 77);
     mock_device_write(1, MOCK_TAIL, 77);
-    mock_device_write(1, MOCK_CONTROL, MOCK_ENABLE | MOCK_RESET); /* ignored while BUSY */
+    /* ignored while the device is busy */
+    mock_device_write(1, MOCK_CONTROL, MOCK_ENABLE | MOCK_RESET);
     assert_int_equal(mock_device_read(1, MOCK_RING_SIZE), 2);
     assert_int_equal(mock_device_read(1, MOCK_TAIL), 1);
     assert_int_equal(mock_device_read(1, MOCK_RING_BASE), (uintptr_t)slots);

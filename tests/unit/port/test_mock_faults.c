@@ -31,7 +31,7 @@ static void start(mli_mov_handle_t *h)
     assert_ok(mli_mov_start(h, NULL, NULL, NULL));
 }
 
-/* Runs the move again on its channel, which must succeed, and releases it. */
+/* Runs the move again, which must succeed on the same channel, and releases the handle. */
 static void finish_well(struct move *m, mli_mov_handle_t *h)
 {
     mock_bus_poison(0, 0);
@@ -54,7 +54,10 @@ static void assert_place(const mli_mov_handle_t *h, mli_status code, uint32_t de
     assert_int_equal(status.bytes, bytes);
 }
 
-/* Cancels inside the ring: two pieces are done, two are in the ring, the rest is not cut yet. */
+/*
+ * Cancels while pieces are in the ring: two pieces are done, two are in the ring, and the rest is
+ * not cut yet.
+ */
 static void test_cancel_in_the_ring(void **state)
 {
     struct move m;
@@ -78,7 +81,7 @@ static void test_cancel_in_the_ring(void **state)
     finish_well(&m, &h);
 }
 
-/* Cancels after the ring is done, while the plan is not. */
+/* Cancels after the pieces in the ring are done, while the plan has further pieces. */
 static void test_cancel_after_the_ring(void **state)
 {
     struct move m;
@@ -99,7 +102,7 @@ static void test_cancel_after_the_ring(void **state)
     finish_well(&m, &h);
 }
 
-/* Cancels too late: everything is written, and the transfer is OK. */
+/* Cancels too late: every byte is written, and the transfer is OK. */
 static void test_cancel_of_a_complete_transfer(void **state)
 {
     struct move m;
@@ -118,7 +121,7 @@ static void test_cancel_of_a_complete_transfer(void **state)
     finish_well(&m, &h);
 }
 
-/* The place of an error is that of the plan, for any number of hardware loops. */
+/* The place of an error is given by the rows of the plan, for any number of hardware loops. */
 static void test_bus_error_has_the_row(void **state)
 {
     static const char *const specs[] = {"mock:loops=0", "mock:loops=1", "mock"};
@@ -158,7 +161,7 @@ static void test_bus_error_in_a_nest(void **state)
     finish_well(&m, &h);
 }
 
-/* The rows of a descriptor need not be consecutive in the plan. */
+/* The rows of one hardware descriptor need not be consecutive in the plan. */
 static void test_bus_error_with_any_loops(void **state)
 {
     struct move m;
@@ -177,7 +180,7 @@ static void test_bus_error_with_any_loops(void **state)
     finish_well(&m, &h);
 }
 
-/* Makes an error in the source, and an error in a zero fill, which is a descriptor of its own. */
+/* Makes one error in the source, and one in a fill of zeros, which is a descriptor of its own. */
 static void test_bus_error_in_source_and_fill(void **state)
 {
     struct move m;
@@ -220,8 +223,8 @@ static void test_failed_descriptor(void **state)
 }
 
 /*
- * One part fails: the parts after it stop, and the transfer has the status and the place of that
- * part.
+ * One part fails: the parts after it stop, and the transfer ends with the status and the place of
+ * that part.
  */
 static void test_error_in_a_part(void **state)
 {
@@ -319,7 +322,7 @@ static void test_cancel_from_another_thread(void **state)
     cancel_many("mock:ring=3,loops=0", 2000);
 }
 
-/* The cancelling thread ends stuck work items, while another thread may be inside poll. */
+/* One thread cancels and thereby ends stuck work items, while another thread may be inside poll. */
 static void test_cancel_of_stuck_works(void **state)
 {
     (void)state;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Tests completion by interrupts, with the mock port: transfers that callbacks start inside the
- * handler, pieces for the processor, errors and cancels. Interrupts come from a thread, as from
- * another processor, or when the test lets time pass.
+ * handler, pieces for the processor, errors and cancels. Interrupts come from a thread (as if from
+ * another processor), or when the test lets time pass.
  */
 #include "tests/support/unit.h"
 
@@ -113,7 +113,10 @@ static void test_callback_starts_inside_the_handler(void **state)
     chain("fault:mock,interrupt=2,reorder_pct=50");
 }
 
-/* No interrupt comes for a transfer without descriptors: the thread that starts it moves it. */
+/*
+ * A transfer without descriptors causes no interrupt: the thread that starts the transfer also
+ * moves it.
+ */
 static void test_only_pieces_of_the_processor(void **state)
 {
     struct move m;
@@ -139,7 +142,10 @@ static void pend(uint32_t channel)
     pended++;
 }
 
-/* A platform that can pend an interrupt has one piece of the processor moved in each handler. */
+/*
+ * On a platform that can set an interrupt pending, each call of the handler moves one of the
+ * processor's pieces.
+ */
 static void test_pieces_in_pended_interrupts(void **state)
 {
     const struct mli_platform platform = {.size = sizeof platform, .pend = pend};
@@ -164,7 +170,7 @@ static void test_pieces_in_pended_interrupts(void **state)
     finish(&m, &h);
 }
 
-/* Heads and tails of rows follow the descriptors. */
+/* The processor moves the heads and tails of rows after the device's descriptors. */
 static void test_heads_and_tails(void **state)
 {
     struct move m;
@@ -234,7 +240,7 @@ static void test_bus_error(void **state)
     finish(&m, &h);
 }
 
-/* An interrupt during a poll of the channel is not lost: the poll is repeated. */
+/* An interrupt that comes during a poll of the channel is not lost: the poll is repeated. */
 static _Atomic bool stop;
 
 static void *poll_all_the_time(void *context)
@@ -245,8 +251,7 @@ static void *poll_all_the_time(void *context)
     while (!atomic_load(&stop)) {
         for (int i = 0; i < 100; i++)
             mli_mov_poll();
-        nanosleep(&pause,
-                  NULL); /* valgrind runs one thread at a time, as long as it does not wait */
+        nanosleep(&pause, NULL); /* a pause, because valgrind runs one thread until it waits */
     }
     return NULL;
 }
@@ -310,7 +315,7 @@ static void test_threads(void **state)
         pthread_join(threads[i], NULL);
 }
 
-/* Any number may be given: of a channel outside the pool, or of none. */
+/* Any number may be passed: that of a channel outside of the pool, or of no channel. */
 static void test_strange_channels(void **state)
 {
     (void)state;
@@ -321,8 +326,10 @@ static void test_strange_channels(void **state)
     mli_channel_again(UINT32_MAX);
 }
 
-/* Tests may call submit and poll of a driver directly: mli_channel_again() does not keep the
- * channel. */
+/*
+ * Tests may call submit and poll of a driver directly: mli_channel_again() need not know the
+ * channel.
+ */
 static void test_again_outside_of_polls(void **state)
 {
     (void)state;

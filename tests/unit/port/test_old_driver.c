@@ -62,7 +62,7 @@ void old_engine_caps(struct old_caps *caps) MLI_LINK_NAME(mli_mov_engine_caps);
 mli_status old_get_stats(int channel, struct old_stats *stats)
     MLI_LINK_NAME(mli_mov_get_channel_stats);
 
-/* Structs of the driver, with bytes after them that the library must not change. */
+/* Structs of the driver, each followed by bytes that the library must not change. */
 static struct {
     struct old_legaliser rest;
     uint8_t guard[GUARDS];

@@ -48,7 +48,10 @@ static const struct mli_platform incoherent = {
     .invalidate = mock_cache_invalidate,
 };
 
-/* A random move between the halves of the cached memory; bytes around it belong to others. */
+/*
+ * A random move from one half of the cached memory to the other; the bytes around both tensors must
+ * not change.
+ */
 static void random_move(struct rng *rng, mli_tensor *src, mli_mov_cfg_t *cfg, mli_tensor *dst)
 {
     const uint8_t perms[][MLI_MAX_RANK] = {{0, 1, 2}, {2, 0, 1}, {1, 0, 2}, {0, 2, 1}};
@@ -73,7 +76,7 @@ static void random_move(struct rng *rng, mli_tensor *src, mli_mov_cfg_t *cfg, ml
     dst->mem_stride[0] = 26 * dst->mem_stride[1];
 }
 
-/* Returns whether the move of the device has the result of a move of the processor. */
+/* Returns whether the device's move has the same result as a move by the processor. */
 static bool moves_alike(struct rng *rng, uint32_t channels)
 {
     static uint8_t expected[CACHED];
@@ -87,7 +90,7 @@ static bool moves_alike(struct rng *rng, uint32_t channels)
     } while (mli_mov_check(&src, &cfg, &unplaced) != MLI_STATUS_OK);
     for (size_t i = 0; i < CACHED; i++) {
         memory[i] = (uint8_t)rng_below(rng, 256);
-        behind[i] = (uint8_t)~memory[i]; /* no line is written back yet */
+        behind[i] = (uint8_t)~memory[i]; /* no cache line is written back yet */
     }
     memcpy(expected, memory, CACHED);
     assert_ok(mli_mov_acquire_handle((int)channels, &h));
@@ -97,7 +100,7 @@ static bool moves_alike(struct rng *rng, uint32_t channels)
     assert_ok(mli_mov_release_handle(&h));
     dst = unplaced;
     dst.data.mem.pi8 = (int8_t *)expected + (dst.data.mem.pi8 - (int8_t *)memory);
-    assert_ok(mli_mov_acquire_handle(0, &h)); /* the processor moves it */
+    assert_ok(mli_mov_acquire_handle(0, &h)); /* the processor moves these pieces */
     assert_ok(mli_mov_prepare(&h, &src, &cfg, &dst));
     mock_cache_invalidate(memory, OUT);
     memcpy(memory, expected, OUT);
@@ -121,7 +124,10 @@ static uint32_t count_wrong(const char *engine, uint32_t channels, uint32_t move
     return wrong;
 }
 
-/* Without cache maintenance the device reads old bytes, and the processor does so after it. */
+/*
+ * Without cache maintenance, the device reads old bytes, and so does the processor after the device
+ * has written.
+ */
 static void test_cache_without_maintenance(void **state)
 {
     (void)state;
@@ -138,7 +144,7 @@ static void test_cache_with_maintenance(void **state)
     assert_int_equal(count_wrong("mock:interrupt=1,loops=0", 1, MOVES), 0);
 }
 
-/* The processor writes parts of the lines that the device writes. */
+/* The processor writes parts of cache lines whose other parts the device writes. */
 static void test_cache_and_pieces_of_the_processor(void **state)
 {
     (void)state;
@@ -192,7 +198,7 @@ static mli_mov_memory memory_of(uint8_t *at, uint32_t bytes, uint32_t flags)
     return (mli_mov_memory){.address = at, .size = bytes, .fd = -1, .flags = flags};
 }
 
-/* Behind an IOMMU, the device accesses attached memory only. */
+/* Behind an IOMMU, the device can access attached memory only. */
 static void test_attached_memory(void **state)
 {
     struct move m;

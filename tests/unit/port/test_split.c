@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Tests split_plan() with random plans in 1 to 16 parts. Together the parts move the plan's bytes,
- * each once, and have about equal sizes if that is possible. `test_split SEED` repeats a run.
+ * Tests split_plan() with random plans in 1 to 16 parts. Together, the parts must move each byte of
+ * the plan exactly once; their sizes must be about equal if that is possible. `test_split SEED`
+ * repeats a run.
  */
 #include "tests/support/scale.h"
 #include "tests/support/unit.h"
@@ -129,7 +130,7 @@ static void test_contiguous(void **state)
     }
 }
 
-/* With enough rows of any length, parts differ by one row, or by 1/16. */
+/* If there are enough rows, of any length, the parts differ by at most one row, or by 1/16. */
 static void test_rows_are_even(void **state)
 {
     struct rng rng = rng_for_case(seed, 1);
@@ -170,7 +171,7 @@ static void test_inner_loops_balance_parts(void **state)
     }
 }
 
-/* With rows shorter than a cache line, no line has the start of rows of two parts. */
+/* If rows are shorter than a cache line, no line contains the beginnings of rows of two parts. */
 static void test_short_rows_are_cut_between_lines(void **state)
 {
     struct rng rng = rng_for_case(seed, 2);
@@ -202,7 +203,10 @@ static void test_short_rows_are_cut_between_lines(void **state)
     }
 }
 
-/* Each narrow margin around a plane goes to one part, and is ignored in the balance. */
+/*
+ * Each narrow margin around a plane goes to one part as a whole, and does not count for the
+ * balance.
+ */
 static void test_margins(void **state)
 {
     const struct mli_copy_loop rows = {200, 300, 302};

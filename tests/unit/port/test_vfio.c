@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Tests what the engine vfio does without a device: refusals, and the account of bus addresses,
- * against a model that marks pages. scripts/test-vfio tests it with a device.
+ * Tests what the engine vfio does without a device: refusals, and the allocation of bus addresses,
+ * compared with a model that marks pages. scripts/test-vfio tests the engine with a device.
  */
 #include "tests/support/unit.h"
 
@@ -27,7 +27,7 @@ static void test_pages_around(void **state)
     assert_non_null(range);
     assert_int_equal(range->address, 0x10000000);
     assert_int_equal(range->size, 2 * PAGE);
-    assert_int_equal(range->iova, PAGE); /* 0 is no address */
+    assert_int_equal(range->iova, PAGE); /* 0 is not a bus address */
     assert_ptr_equal(iova_space_find(&space, 0x10000fff, 2, true), range);
     assert_ptr_equal(iova_space_find(&space, 0x10000000, 2 * PAGE, false), range);
     assert_null(iova_space_find(&space, 0x10000000, 2 * PAGE + 1, false));
@@ -57,7 +57,7 @@ static void test_nothing_fits(void **state)
     (void)state;
     iova_space_init(&space, PAGE, BITS);
     assert_null(iova_space_add(&space, 0x10000, 1, true)); /* no window */
-    iova_space_allow(&space, 0x1001, 0x2ffe);              /* contains no whole page */
+    iova_space_allow(&space, 0x1001, 0x2ffe);              /* a range that contains no whole page */
     assert_int_equal(space.count, 0);
     iova_space_allow(&space, 0, UINT64_MAX);
     assert_null(iova_space_add(&space, 0x10000, 0, true));
