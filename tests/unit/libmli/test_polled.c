@@ -107,7 +107,7 @@ static void test_submit_and_poll_do_not_meet(void **state)
     assert_ok(mli_mov_add_engine(&engine));
     assert_ok(mli_mov_set_engine("polled"));
     assert_ok(mli_mov_set_num_dma_ch(0, 1));
-    /* if the move is a single row, poll of this engine cannot move less */
+    /* a single row, because one poll of this engine moves no more */
     load_init_flat(&load, 1, 64);
     load_claim(&load, 1);
     for (int i = 0; i < POLLERS; i++)

@@ -240,7 +240,7 @@ static void test_refused_sharing_says_the_needed_entries(void **state)
     tile_init(&t, MLI_EL_SA_8);
     tile_per_axis(&t, 2, TILE_NULL);
     t.src.shape[2] = 1;
-    t.cfg.sub_sample_step[2] = 2; /* the crop keeps the only entry, but it counts as a change */
+    t.cfg.sub_sample_step[2] = 2; /* keeps the only entry, but counts as a change of the axis */
     assert_status(tile_sync(&t), MLI_STATUS_SPEC_PARAM_MISMATCH);
     assert_non_null(strstr(mli_last_error(), "changes axis 2; give memory for 1 entries"));
 }

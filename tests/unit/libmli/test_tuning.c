@@ -321,8 +321,7 @@ static void test_stream_min(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(
-            test_defaults_are_in_use), /* runs first, before any test has set a tuning */
+        cmocka_unit_test(test_defaults_are_in_use), /* first: no other test has set a tuning */
         cmocka_unit_test_teardown(test_defaults_of_caches, restore),
         cmocka_unit_test_teardown(test_set_and_get, restore),
         cmocka_unit_test_teardown(test_absurd_values, restore),

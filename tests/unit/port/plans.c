@@ -5,9 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum {
-    SPACE = 64 * 1024
-}; /* largest number of bytes of one descriptor, in source and destination */
+enum { SPACE = 64 * 1024 }; /* space in bytes for one descriptor, in source and in destination */
 
 uint8_t plan_src[PLAN_SRC_BYTES + 64], plan_dst[PLAN_DST_BYTES + 64];
 

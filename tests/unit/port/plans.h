@@ -15,8 +15,7 @@ extern uint8_t plan_src[PLAN_SRC_BYTES + 64], plan_dst[PLAN_DST_BYTES + 64];
 
 /* For each destination byte: its source, and how often it was written. */
 struct moved {
-    int32_t
-        from[PLAN_DST_BYTES]; /* offset of the source byte in plan_src, or MOVED_ZERO for a zero */
+    int32_t from[PLAN_DST_BYTES]; /* offset of the source byte in plan_src, or MOVED_ZERO */
     uint8_t times[PLAN_DST_BYTES];
     size_t bytes; /* sum of times[] */
     size_t end;   /* end of the bytes to compare */
