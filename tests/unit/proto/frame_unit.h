@@ -9,7 +9,7 @@
 #include "proto/wire/frame.h"
 #include "tests/support/proto_unit.h"
 
-/* Copies bytes into the frame, up to its room, as recvmsg() would. */
+/* Copies bytes into the frame, at most as many as fit, as recvmsg() would. */
 static inline size_t feed(struct frame *frame, const char *bytes, size_t length)
 {
     size_t room;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reads and writes the params of every method: the same text results; refuses invalid params. */
+/*
+ * Reads the params of every method and writes them again: the text must be the same. Tests that
+ * invalid params are refused.
+ */
 #include <string.h>
 
 #include "proto/wire/events.h"
@@ -8,7 +11,7 @@
 #include "proto/wire/rpc.h"
 #include "tests/support/proto_unit.h"
 
-/* Reads params and writes them again; with a null `w`, reads only. */
+/* Reads params and writes them again. If `w` is null, only reads them. */
 typedef int call(const struct json *params, struct jsonw *w);
 
 #define CALL(name, type, read, write, finish)                                                      \
@@ -59,7 +62,7 @@ static int payload(const struct json *params, struct jsonw *w)
     return 0;
 }
 
-/* Reads params and writes them to *w. Returns 0, or -1 with the fault. */
+/* Reads params and writes them to *w. Returns 0, or -1 with the fault filled in. */
 static int run(call *function, const char *text, struct jsonw *w, struct fault *fault)
 {
     struct json root = {.fault = fault};
@@ -79,7 +82,7 @@ static void test_good(void **state)
 {
     static const struct {
         call *function;
-        const char *text, *written; /* null: the same as `text` */
+        const char *text, *written; /* expected text; null: the same as `text` */
     } cases[] = {
         {start, "{\"prepared\":1}", NULL},
         {start,

@@ -137,7 +137,7 @@ static void test_unknown_errors_are_listed(void **state)
     assert_null(strstr(fault.text, "MLI_STATUS_OK"));
 }
 
-/* A job takes the whole "expect" of the defaults, or has an "expect" of its own. */
+/* A job either takes the whole member "expect" of the defaults, or has its own "expect". */
 static void test_defaults(void **state)
 {
     static const char text[] =

@@ -103,7 +103,7 @@ static void test_refused(void **state)
     }
 }
 
-/* A message about strides names the member of a job. */
+/* A message of libmli about strides names the job's member. */
 static void test_refused_strides(void **state)
 {
     static const struct {
@@ -136,7 +136,7 @@ static void test_refused_without_words(void **state)
     assert_fault(&fault, FAULT_REFUSED, NULL, text, "null");
 }
 
-/* fault_set_refused() finds the pointers of real messages of libmli. */
+/* fault_set_refused() finds the pointer of the member for real messages of libmli. */
 static void test_refused_by_library(void **state)
 {
     int8_t data[6] = {0};

@@ -15,7 +15,7 @@
 
 enum { KERNEL_MAX = 253 }; /* the kernel's limit SCM_MAX_FD */
 
-/* A connected pair of sockets, and the number of open descriptors before it. */
+/* A pair of connected sockets, and the number of open descriptors before it was made. */
 struct pair {
     int a, b;
     size_t before;
@@ -62,7 +62,7 @@ static bool same_file(int a, int b)
     return left.st_rdev == right.st_rdev;
 }
 
-/* Sends any number of descriptors, also numbers that fd_send() refuses. */
+/* Sends any number of descriptors, even a number that fd_send() refuses. */
 static void send_raw(int socket, const int *fds, size_t count)
 {
     union {
@@ -120,7 +120,7 @@ static void test_descriptors(void **state)
     }
 }
 
-/* Receiving one byte at a time gives all descriptors with the first byte of their message. */
+/* If single bytes are received, all descriptors come with the first byte of their message. */
 static void test_first_byte(void **state)
 {
     struct pair *pair = *state;
@@ -138,7 +138,10 @@ static void test_first_byte(void **state)
     fd_close_all(sent, 2);
 }
 
-/* One call receives a line without descriptors and a line with two; the frame separates them. */
+/*
+ * One call receives a line without descriptors and a line with two; the frame knows which line has
+ * them.
+ */
 static void test_mixed_lines(void **state)
 {
     struct pair *pair = *state;
@@ -214,7 +217,10 @@ static void test_all(void **state)
     fd_close_all(got, count);
 }
 
-/* If the process has reached its limit of descriptors, the kernel drops the rest (MSG_CTRUNC). */
+/*
+ * If the process has reached its limit of descriptors, the kernel drops the other descriptors
+ * (MSG_CTRUNC).
+ */
 static void test_no_more_files(void **state)
 {
     struct pair *pair = *state;
@@ -273,7 +279,8 @@ static void test_bad_send(void **state)
     assert_int_equal(fd_send(pair->a, "x", 1, fds, 1), -EBADF);
 }
 
-/* A full socket takes only a part of the bytes; the descriptors go with the first part only. */
+/* A full socket takes only a part of the bytes; the descriptors are sent with the first part only.
+ */
 static void test_partial_send(void **state)
 {
     static char bytes[1 << 20];

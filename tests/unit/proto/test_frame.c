@@ -88,7 +88,7 @@ static void test_longest_line(void **state)
     frame_finish(&frame);
 }
 
-/* A line that begins in the middle of the buffer may still be as long as the buffer. */
+/* Even a line that begins in the middle of the buffer may be as long as the buffer. */
 static void test_longest_line_behind_another(void **state)
 {
     struct frame frame;
@@ -111,7 +111,7 @@ static void test_longest_line_behind_another(void **state)
     frame_finish(&frame);
 }
 
-/* Receiving a stream in random pieces gives the same lines. */
+/* If a stream is received in random pieces, the lines are the same. */
 static void test_random_cuts(void **state)
 {
     char stream[4096];
@@ -158,8 +158,10 @@ static void test_fds_in_order(void **state)
     (void)state;
     open_fds(fds, 5);
     frame_init(&frame, 64);
-    /* One call receives a line without descriptors, a line with two, and the begin of a line with
-       three. */
+    /*
+     * One call receives a line without descriptors, a line with two, and the beginning of a line
+     * with three.
+     */
     feed_text(&frame, "none\ntwo\nthr");
     assert_int_equal(frame_push_fds(&frame, fds, 2), 0);
     expect_line(&frame, "none");

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests payloads between lines, lines that are put back, and the room of the buffer. */
+/* Tests payloads between lines, lines that are put back, and the free room of the buffer. */
 #include "proto/wire/frame.h"
 #include "tests/unit/proto/frame_unit.h"
 
-/* Puts a line back: the next call returns this line again, and later calls the lines after it. */
+/*
+ * Puts a line back: the next call returns the same line again, and later calls return the lines
+ * after it.
+ */
 static void test_unread(void **state)
 {
     struct frame frame;
@@ -52,7 +55,7 @@ static void test_payload(void **state)
     frame_finish(&frame);
 }
 
-/* The '\r' at the end of a payload is not part of the empty line behind the payload. */
+/* A '\r' at the end of a payload does not belong to the empty line after the payload. */
 static void test_empty_line_after_a_payload(void **state)
 {
     struct frame frame;
@@ -67,7 +70,10 @@ static void test_empty_line_after_a_payload(void **state)
     frame_finish(&frame);
 }
 
-/* Returns the free bytes of a frame of 64 bytes after a line and `rest` bytes of the next one. */
+/*
+ * Returns how many bytes of a frame of 64 bytes are free after a line and `rest` bytes of the next
+ * line.
+ */
 static size_t room_after(size_t line, size_t rest)
 {
     char text[64];
@@ -82,18 +88,22 @@ static size_t room_after(size_t line, size_t rest)
     assert_true(frame_next(&frame, &start, &length));
     assert_int_equal(length, line - 1);
     expect_none(&frame);
-    assert_int_equal(frame.scanned, frame.end); /* no byte is searched again */
+    assert_int_equal(frame.scanned, frame.end); /* no byte is searched for a newline twice */
     assert_non_null(frame_room(&frame, &room));
     assert_int_equal(frame.scanned, frame.end);
     frame_finish(&frame);
     return room;
 }
 
-/* Moves the rest of the bytes to the start if less than a quarter of the buffer is free. */
+/*
+ * Moves the rest of the bytes to the start of the buffer if less than a quarter of the buffer is
+ * free.
+ */
 static void test_room(void **state)
 {
     (void)state;
-    assert_int_equal(room_after(1, 0), 64); /* moving nothing costs nothing */
+    /* an empty rest is always moved, because that costs nothing */
+    assert_int_equal(room_after(1, 0), 64);
     assert_int_equal(room_after(20, 27), 17);
     assert_int_equal(room_after(20, 28), 16);
     assert_int_equal(room_after(20, 29), 35);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the buffers of job files: "buffers", and "buffer" of src and dst. */
+/* Tests the buffers of job files: the member "buffers" of the file, and "buffer" of src and dst. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "proto/file/job_spec.h"
 #include "tests/support/proto_unit.h"
 
-/* A file with these buffers and one job with these tensors. */
+/* Returns a file with these buffers, and with one job that has these tensors. */
 #define FILE_WITH(buffers, src, dst)                                                               \
     "{\"buffers\":[" buffers "],\"jobs\":[{\"op\":\"mov\",\"src\":{" src "},\"dst\":{" dst "}}]}"
 #define BUFFERS                                                                                    \
@@ -52,7 +52,7 @@ static void test_good(void **state)
     job_list_finish(&list);
 }
 
-/* Reading a written file gives an equal file. */
+/* If a file is written and read, the result is equal to the file. */
 static void test_round_trip(void **state)
 {
     static const char text[] =
@@ -173,7 +173,7 @@ static void test_bad_tensors(void **state)
     check_bad(cases, COUNT_OF(cases));
 }
 
-/* Only a file can be compared, but any job may be expected to fail. */
+/* Only results in files can be compared, but any job may have an expected error. */
 static void test_expectations(void **state)
 {
 #define JOB_WITH(expect)                                                                           \

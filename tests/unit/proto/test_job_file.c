@@ -8,7 +8,7 @@
 #include "proto/wire/wire_limits.h"
 #include "tests/support/proto_unit.h"
 
-/* The smallest job with further members, as in JOB("\"channels\":2"). */
+/* The smallest job, with further members as in JOB("\"channels\":2"). */
 #define SRC           "\"src\":{\"file\":\"a.npy\"}"
 #define RAW           "\"src\":{\"file\":\"a.bin\",\"shape\":[2,3],\"type\":\"sa8\"}"
 #define DST           "\"dst\":{\"file\":\"b.npy\"}"
@@ -531,7 +531,7 @@ static void test_kinds_of_formats(void **state)
     assert_true(file_format_is_in_place(FILE_FORMAT_ONNX));
 }
 
-/* Lists that are neutral stay absent. */
+/* Lists that have only neutral values are not written. */
 static void test_lengths(void **state)
 {
     struct job_common common;
@@ -587,7 +587,7 @@ static void test_format_by_name(void **state)
     }
 }
 
-/* Tests of files with defaults. */
+/* Tests of files with the member "defaults". */
 
 static void test_defaults(void **state)
 {
@@ -622,7 +622,7 @@ static void test_defaults(void **state)
     assert_int_equal(job->common.channels, 1);
     assert_string_equal(job->src.file, "c.npy");
     assert_int_equal(job->src.desc.type, MLI_EL_SA_8);
-    assert_int_equal(job->src.desc.quant.scale[0], 5); /* merged member by member */
+    assert_int_equal(job->src.desc.quant.scale[0], 5); /* the members are merged one by one */
     assert_int_equal(job->src.desc.quant.zero_point[0], 9);
     assert_int_equal(job->common.lengths.offset, 0); /* an empty array is neutral */
     assert_int_equal(job->common.lengths.perm_dim, 2);
@@ -652,7 +652,7 @@ static void test_bad_files(void **state)
          "name: unknown member"},
         {"{\"defaults\":{\"after\":[]},\"jobs\":[" MINIMAL "]}", "/defaults/after",
          "after: unknown member"},
-        /* defaults that are invalid, although every job overrides them */
+        /* invalid defaults are refused even if every job overrides them */
         {"{\"defaults\":{\"channels\":99},\"jobs\":[" JOB("\"channels\":1") "]}",
          "/defaults/channels", "channels: 99 given; must be 1 to 16"},
         {"{\"defaults\":{\"src\":{\"typ\":1}},\"jobs\":[" MINIMAL "]}", "/defaults/src/typ",
@@ -665,7 +665,7 @@ static void test_bad_files(void **state)
          "/defaults/cfg/size", "cfg.size: 5 entries given; at most 4 are allowed"},
         {"{\"defaults\":{\"expect\":1},\"jobs\":[" MINIMAL "]}", "/defaults/expect",
          "expect: an object is required, not a number"},
-        /* defaults that are valid, but invalid for a job */
+        /* defaults that are valid by themselves, but not in a job */
         {"{\"defaults\":{\"src\":{\"shape\":[1]}},\"jobs\":[" MINIMAL "]}", "/defaults/src/shape",
          "src.shape: " NPY_SAYS " (for the job /jobs/0)"},
         {"{\"defaults\":{\"src\":{\"axis\":0}},\"jobs\":[" MINIMAL "]}", "/defaults/src/axis",
@@ -701,7 +701,7 @@ static void test_too_many_jobs(void **state)
     free(text);
 }
 
-/* Limits the memory of a default with many parameters, which every job copies. */
+/* Limits the memory of defaults with many parameters, because every job copies them. */
 static void test_too_many_entries(void **state)
 {
     enum { ENTRIES = 100000, JOBS = 100 };
@@ -742,8 +742,8 @@ static void test_too_many_entries(void **state)
 }
 
 /*
- * Reads a text as a job, writes it, reads that and writes it again: the two written texts must be
- * equal.
+ * Reads a text as a job and writes it; reads the written text and writes that: the two written
+ * texts must be equal.
  */
 static void test_round_trip(void **state)
 {
@@ -829,7 +829,7 @@ static void test_write_completed(void **state)
                         "{\"op\":\"mov\",\"src\":{\"file\":\"a.npy\",\"type\":\"fx8\"},"
                         "\"dst\":{\"file\":\"b.npy\"}}");
     jsonw_reset(&w);
-    list.jobs[0].dst.format = FILE_FORMAT_RAW; /* strides without stride_count */
+    list.jobs[0].dst.format = FILE_FORMAT_RAW; /* the strides apply although stride_count is 0 */
     list.jobs[0].dst.desc.has_strides = true;
     list.jobs[0].dst.desc.strides[0] = 9;
     job_file_write(&w, NULL, &list.jobs[0]);

@@ -7,8 +7,8 @@
 #include "tests/support/proto_unit.h"
 
 /*
- * Appends a job with this name and these predecessors; both may be null. `after` is the inside of
- * an array.
+ * Appends a job with this name and these predecessors; both may be null. `after` is the text inside
+ * the brackets of the array.
  */
 static void add_job(struct jsonw *w, const char *name, const char *const *after)
 {
@@ -151,7 +151,8 @@ static void test_too_many(void **state)
     jsonw_finish(&w);
 }
 
-/* Reads a chain of all jobs in reverse order, which needs neither recursion nor quadratic time. */
+/* A chain of all jobs in reverse order is read without recursion and in less than quadratic time.
+ */
 static void test_long_chain(void **state)
 {
     enum { COUNT = 20000 };

@@ -354,7 +354,8 @@ static void test_long_keys_in_sentences(void **state)
     assert_int_equal(strlen(document.fault.pointer), FAULT_POINTER_MAX - 1);
     json_free(&document.root);
 
-    memcpy(text + 2 + 47, "\xc3\xa4", 2); /* a character of two bytes at the place of the cut */
+    /* the place of the cut is inside a character of two bytes */
+    memcpy(text + 2 + 47, "\xc3\xa4", 2);
     parse(&document, text);
     assert_int_equal(json_object(&document.root, allowed), -1);
     strcpy(expected + 47, "...: unknown member");

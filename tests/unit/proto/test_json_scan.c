@@ -225,7 +225,7 @@ static void test_place(void **state)
         {"[\n  1,\n  x]", 3, 3},
         {"[\"\xc3\xa4\xe2\x82\xac\", x]", 1, 8}, /* columns count characters, not bytes */
         {"[1,\r\n x]", 2, 2},
-        {"[\"abc", 1, 2}, /* the place where the string begins */
+        {"[\"abc", 1, 2}, /* the error is at the place where the string begins */
         {"[1,\n", 2, 1},
     };
 
@@ -262,7 +262,7 @@ static void test_deep(void **state)
     }
 }
 
-/* A larger limit of depth does not exceed JSON_DEPTH_MAX. */
+/* A limit of depth above JSON_DEPTH_MAX has the same effect as JSON_DEPTH_MAX. */
 static void test_depth_beyond_the_stack(void **state)
 {
     static const struct json_limits generous = {.bytes = 1000, .depth = 1000, .values = 1000};
@@ -304,7 +304,7 @@ static void test_long_key_is_cut(void **state)
     memset(pointer, 'k', sizeof pointer);
     pointer[0] = '/';
     pointer[sizeof pointer - 1] = '\0';
-    /* The key is one run of plain characters, cut at the end of the buffer. */
+    /* The key is one run of plain characters, which the end of the buffer cuts. */
     assert_int_equal(json_check(text, strlen(text), &limits, &fault), -1);
     assert_fault(&fault, FAULT_PARSE_ERROR, pointer, "x1" NO_VALUE, "a long key");
 }

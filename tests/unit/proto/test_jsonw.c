@@ -110,8 +110,8 @@ static void test_every_byte_pair(void **state)
 }
 
 /*
- * Writes values of the outermost levels on lines of their own, and separates inner values by
- * spaces.
+ * Writes each value of the outer levels on a line of its own, and separates values of inner levels
+ * by spaces.
  */
 static void write_something(struct jsonw *w)
 {

@@ -29,7 +29,7 @@ void *__wrap_calloc(size_t count, size_t size);
 void *__wrap_realloc(void *old, size_t size);
 char *__wrap_strdup(const char *text);
 
-/* Number of allocations before one fails; below 0: no failure. */
+/* Number of allocations that succeed before one fails; below 0: all succeed. */
 static int countdown = -1;
 
 static bool fails(void)
@@ -69,7 +69,7 @@ static void sweep(int (*operation)(struct fault *fault))
         status = operation(&fault);
         left = countdown;
         countdown = -1;
-        if (left >= 0) { /* the operation has fewer allocations */
+        if (left >= 0) { /* the operation has succeeded, because it has fewer allocations */
             assert_int_equal(status, 0);
             assert_true(failing > 0);
             return;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Events, results and statistics: write, read and write again give the same text. Also metrics and
- * traces. */
+/*
+ * Events, results and statistics: writing, reading and writing again must give the same text. Also
+ * tests metrics and traces.
+ */
 #include <string.h>
 
 #include "proto/wire/chrome_trace.h"
@@ -263,7 +265,8 @@ static void test_trace(void **state)
     bool ignored;
 
     (void)state;
-    strcpy(started.job.name, "\"\\\n"); /* job names come from the service */
+    /* names of jobs are sent by the service, so any text is possible */
+    strcpy(started.job.name, "\"\\\n");
     textw_init(&w);
     chrome_trace_init(&trace);
     chrome_trace_begin(&trace, "mlid", &w);
@@ -277,7 +280,8 @@ static void test_trace(void **state)
     assert_true(root && root->kind == PLAIN_ARRAY);
     for (const struct plain *event = root->child; event; event = event->next)
         seen[(unsigned char)check_event(event)]++;
-    assert_int_equal(seen['M'], 4 + 1 + 2); /* processes, a client, and two channels */
+    /* metadata of the processes, of a client, and of two channels */
+    assert_int_equal(seen['M'], 4 + 1 + 2);
     assert_int_equal(seen['X'], 4);
     assert_int_equal(seen['b'], 1);
     assert_int_equal(seen['e'], 1);

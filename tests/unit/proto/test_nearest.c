@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Suggestions: finds misspelt words, and suggests nothing for other words. */
+/* Tests suggestions: a misspelt word gets the right word as its suggestion, other words get none.
+ */
 #include "proto/json/json.h"
 
 #include <string.h>
@@ -54,7 +55,8 @@ static void test_others(void **state)
     expect("conv2d", NULL);
     expect("xyz", NULL);
     expect(long_word, NULL);
-    assert_null(nearest_word("padding", alike)); /* two words are equally near */
+    /* two words are equally near, so neither is suggested */
+    assert_null(nearest_word("padding", alike));
     assert_null(nearest_word("a", (const char *const[]){NULL}));
 }
 

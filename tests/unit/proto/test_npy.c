@@ -7,7 +7,9 @@
 #include "proto/file/tensor_list.h"
 #include "tests/support/proto_unit.h"
 
-/* Builds the beginning of a file: magic, version, a length that is wrong by `lie`, and a literal.
+/*
+ * Builds the beginning of a .npy file: magic, version, a length that is too large by `lie`, and a
+ * dictionary.
  */
 struct file {
     char bytes[1024];
@@ -61,7 +63,7 @@ static void test_versions(void **state)
     }
 }
 
-/* Lists literals that Python reads as the same dictionary. */
+/* Texts that Python reads as the same dictionary. */
 static void test_spellings(void **state)
 {
     static const char *const literals[] = {
@@ -340,7 +342,7 @@ static void test_file_size(void **state)
     assert_int_equal(parse(1, literal, 0, &header, &fault), -1);
 }
 
-/* Refuses every prefix of a valid file, without reading beyond it. */
+/* Refuses each file that is the beginning of a valid file, and reads nothing beyond its end. */
 static void test_truncated(void **state)
 {
     struct file file;
@@ -405,7 +407,7 @@ static void test_format_round_trips(void **state)
     }
 }
 
-/* The longest possible header fits into NPY_FORMAT_SIZE. */
+/* The longest possible header fits in NPY_FORMAT_SIZE bytes. */
 static void test_longest_format(void **state)
 {
     struct npy_header header = {
@@ -446,8 +448,8 @@ static void test_strides(void **state)
 }
 
 /*
- * npy_make_little() changes the byte order in a header, and nothing else: the headers here have 62
- * bytes, so that the byte before the text, the low byte of the length, is '>' too.
+ * npy_make_little() changes the byte order in a header and nothing else. The headers here have 62
+ * bytes, so that the byte before the text, which is the low byte of the length, is also '>'.
  */
 static void test_make_little(void **state)
 {
@@ -476,7 +478,7 @@ static void test_make_little(void **state)
     }
 }
 
-/* tensor_entry_outline() describes tensors that cannot be moved. */
+/* tensor_entry_outline() also describes tensors that cannot be moved, and says why. */
 static void test_outline(void **state)
 {
     static const struct {
@@ -485,7 +487,8 @@ static void test_outline(void **state)
         const char *dtype;
         size_t rank;
         uint64_t shape[6];
-        const char *refusal; /* expected refusal; null: no refusal */
+        const char
+            *refusal; /* the expected reason why the tensor is refused; null: it is accepted */
     } cases[] = {
         {LITERAL("'<i2'", "True", "(2, 3)"), 12, "int16", 2, {2, 3}, NULL},
         {LITERAL("'|b1'", "False", "(2,)"), 2, "bool", 1, {2}, NULL},

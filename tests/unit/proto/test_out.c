@@ -20,7 +20,7 @@
 
 enum { STREAM_MAX = 1 << 22, FDS_MAX = 1024 };
 
-/* Both ends of a connection, and what has arrived. */
+/* Both ends of a connection, and the bytes and descriptors that have arrived. */
 static struct {
     struct out out;
     int near, far;
@@ -145,7 +145,7 @@ static void add_random_text(struct rng *rng)
     out_commit(&line.out, size);
 }
 
-/* Attaches descriptors to the next byte of text, which follows at once. */
+/* Attaches descriptors to the next byte of text, which is appended directly afterwards. */
 static void add_random_fds(struct rng *rng)
 {
     int fds[3];
@@ -224,7 +224,10 @@ static void test_random_lines(void **state)
     assert_int_equal(line.out.cut, 0);
 }
 
-/* A file that is shorter than announced is filled up with zeros, and reported by its owner. */
+/*
+ * If a file is shorter than announced, zeros replace the missing bytes, and the owner of the file
+ * is told.
+ */
 static void test_short_file(void **state)
 {
     int fd = make_file("abc", 3);
@@ -307,7 +310,8 @@ static void test_not_a_descriptor(void **state)
     assert_int_equal(out_waiting(&line.out), 5);
 }
 
-/* A duplicate that fails leaves the caller's descriptors, and none of its own. */
+/* If duplicating a descriptor fails, the caller keeps its descriptors, and no duplicate stays open.
+ */
 static void test_keep_without_descriptors(void **state)
 {
     int fds[3] = {make_file("", 0), make_file("", 0), make_file("", 0)};
@@ -319,7 +323,7 @@ static void test_keep_without_descriptors(void **state)
     add("x");
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
     low = limit;
-    low.rlim_cur = (rlim_t)fds[2] + 2; /* room for one descriptor more */
+    low.rlim_cur = (rlim_t)fds[2] + 2; /* room for one more descriptor */
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &low), 0);
     assert_int_equal(out_keep(&line.out), -EMFILE);
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);

@@ -60,8 +60,8 @@ static void test_refusal(void **state)
 }
 
 /*
- * Tests all codes and kinds of id: without a pointer, with the pointer of the root, and with a long
- * pointer.
+ * Tests all codes and all kinds of id: without a pointer, with the pointer of the root, and with a
+ * long pointer.
  */
 static void test_error_round_trips(void **state)
 {
@@ -275,7 +275,7 @@ static void test_bad_replies(void **state)
     }
 }
 
-/* Messages of a peer are cut, and control characters replaced. */
+/* A peer's message is cut, and control characters in it are replaced. */
 static void test_hostile_error(void **state)
 {
     static const char line[] = ERROR("\"code\":5,\"message\":\"\\u001b[31m\\nred\"");

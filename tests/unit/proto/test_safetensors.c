@@ -92,7 +92,7 @@ static void test_plain(void **state)
     tensor_list_finish(&list);
 }
 
-/* All dtypes: name in NumPy, and dtype of a .npy file with the same bits. */
+/* For each dtype: its name in NumPy, and the dtype of a .npy file with the same bits. */
 static void test_dtypes(void **state)
 {
     static const struct {
@@ -152,7 +152,7 @@ static void test_dtypes(void **state)
     }
 }
 
-/* Lists tensors that no job can move, with a refusal. */
+/* Lists tensors that no job can move, with the reason. */
 static void test_refusals(void **state)
 {
     static const struct {
@@ -289,7 +289,7 @@ static void test_bad_places(void **state)
         check_bad(cases[i].text, cases[i].data, cases[i].sentence);
 }
 
-/* Accepts any number of tensors without elements between others and at the end. */
+/* Accepts any number of tensors without elements, between other tensors and at the end. */
 static void test_empty_tensors(void **state)
 {
     struct tensor_list list;
@@ -376,7 +376,8 @@ static void test_choose(void **state)
 
     snprintf(text, sizeof text, "{" U8("%0200d", 0, 4) "}", 7);
     assert_no_fault(parse(text, 4, &list, &fault), &fault);
-    assert_non_null(tensor_list_choose(&list, NULL, &fault)); /* chooses the only tensor */
+    /* a file with only one tensor needs no name */
+    assert_non_null(tensor_list_choose(&list, NULL, &fault));
     assert_null(tensor_list_choose(&list, "x", &fault));
     assert_non_null(strstr(fault.text, "there is \"0000000000"));
     assert_non_null(strstr(fault.text, "0...\""));

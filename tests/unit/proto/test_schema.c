@@ -32,9 +32,9 @@ static int teardown(void **state)
 }
 
 /*
- * Returns whether the reader knows the member of `object` ("": of a job), because its fault
- * concerns only the value. Tests members of objects in defaults, where each member is checked
- * separately.
+ * Returns whether the reader knows the member of `object` ("" means the job): its fault is then
+ * about the value, not about an unknown member. Tests members of objects in "defaults", where each
+ * member is checked separately.
  */
 static bool is_known(const char *object, const char *key)
 {
@@ -95,7 +95,7 @@ static void test_members(void **state)
     }
 }
 
-/* The schema lists the errors of "expect", in the order of the two tables. */
+/* The schema lists the errors that "expect" may name, in the order of the two tables. */
 static void test_errors(void **state)
 {
 #define STATUS_NAME(name, value, text) "MLI_STATUS_" #name,
@@ -107,7 +107,7 @@ static void test_errors(void **state)
 
     (void)state;
     assert_no_fault(json_array(&list, &count), &schema_fault);
-    assert_int_equal(count, COUNT_OF(names) - 1); /* the table without MLI_STATUS_OK */
+    assert_int_equal(count, COUNT_OF(names) - 1); /* the table, except for MLI_STATUS_OK */
     while (json_next(&list, &item)) {
         const char *name;
 

@@ -126,7 +126,7 @@ static void test_bad(void **state)
     }
 }
 
-/* Computes a slice by the definition in Python's manual: tests every index. */
+/* Computes a slice as Python's manual defines it: tests every index. */
 static int64_t select_slowly(const struct slice_entry *e, int64_t extent, int64_t *first,
                              int64_t *last)
 {
@@ -165,7 +165,7 @@ static void test_apply_exhaustively(void **state)
                     struct fault fault;
                     int64_t first = 0, last = 0, count, got;
 
-                    /* the largest value means that the number is absent */
+                    /* the largest value says that the slice does not have the number */
                     *e = (struct slice_entry){start <= REACH, stop <= REACH, start, stop, step};
                     count = select_slowly(e, extent, &first, &last);
                     if (count == 0) {

@@ -68,7 +68,7 @@ static void test_plain(void **state)
     assert_int_equal(desc.stride_count, 2);
     assert_int_equal(desc.strides[0], INT32_MAX);
     assert_int_equal(desc.quant.frac_bits, -128);
-    /* Reading again keeps members that are absent. */
+    /* Reading a second text keeps the members that this text does not have. */
     assert_no_fault(read_desc("{\"frac_bits\":127}", &desc, &fault), &fault);
     assert_int_equal(desc.rank, 2);
     assert_int_equal(desc.quant.frac_bits, 127);
@@ -89,7 +89,7 @@ static void test_per_tensor(void **state)
     assert_int_equal(desc.quant.scale_frac_bits[0], 0);
     assert_no_fault(read_desc("{\"scale\":32767,\"scale_frac_bits\":-128}", &desc, &fault), &fault);
     assert_int_equal(desc.quant.scale[0], 32767);
-    assert_int_equal(desc.quant.zero_point[0], 0); /* all parameters are replaced together */
+    assert_int_equal(desc.quant.zero_point[0], 0); /* if one parameter is given, all are replaced */
     assert_int_equal(desc.quant.scale_frac_bits[0], -128);
     tensor_desc_finish(&desc);
 }
@@ -191,7 +191,8 @@ static void test_bad(void **state)
     }
 }
 
-/* tensor_desc_check_members() accepts members that only contradict each other. */
+/* tensor_desc_check_members() accepts members whose only fault is that they contradict each other.
+ */
 static void test_check_members(void **state)
 {
     static const struct bad cases[] = {
@@ -315,7 +316,7 @@ static void test_round_trip(void **state)
     }
 }
 
-/* A program may set strides without stride_count. */
+/* A program may set strides and leave stride_count at 0. */
 static void test_write_uncounted_strides(void **state)
 {
     struct tensor_desc desc = {.rank = 2, .shape = {2, 3}, .has_strides = true, .strides = {8, 1}};

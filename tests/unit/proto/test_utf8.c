@@ -59,13 +59,14 @@ static void test_bad(void **state)
 
 static void test_cut(void **state)
 {
-    static const char text[] = "a\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80"; /* of 1, 2, 3 and 4 bytes */
+    /* characters of 1, 2, 3 and 4 bytes */
+    static const char text[] = "a\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80";
     static const size_t cuts[] = {0, 1, 1, 3, 3, 3, 6, 6, 6, 6, 10};
 
     (void)state;
     for (size_t i = 0; i < COUNT_OF(cuts); i++)
         assert_int_equal(utf8_cut(text, i), cuts[i]);
-    assert_int_equal(utf8_cut("\x80", 1), 1); /* invalid text is not cut */
+    assert_int_equal(utf8_cut("\x80", 1), 1); /* a text that is not valid UTF-8 is not cut */
     assert_int_equal(utf8_cut("\x80\x80\x80\x80\x80\x80", 6), 6);
 }
 
@@ -91,7 +92,7 @@ static void test_every_character(void **state)
     }
 }
 
-/* A terminal must show a text in its order, as one line. */
+/* A terminal must show a text in the order of its characters, and on one line. */
 static void test_disarm(void **state)
 {
     static const struct {

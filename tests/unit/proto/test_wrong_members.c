@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Replaces each value of each message by values of the other types: the reader must refuse the
- * message, and the fault must name a member. A client reads what a service sends, and the service
- * what a client sends: neither may trust the other.
+ * message, and the fault must name a member. Clients and services read each other's messages, and
+ * must not trust them.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -109,7 +109,7 @@ static const struct {
             "a','status':'MLI_STATUS_BAD_TENSOR','job':7}}"},
 };
 
-/* A value of each type. */
+/* One value of each JSON type. */
 static const struct {
     char type;
     const char *text;
@@ -138,7 +138,10 @@ static const char *value_end(const char *at)
     }
 }
 
-/* Types that a member may have beside its own: a job's name, and one parameter for all entries. */
+/*
+ * Other types that a member may have: a job can be a number or a name, and a parameter can be one
+ * value for all entries.
+ */
 static bool may_be(const char *key, size_t length, char own, char other)
 {
     static const struct {
@@ -170,7 +173,7 @@ static int read_text(reader *read, const char *text, struct fault *fault)
     return status;
 }
 
-/* Reads the message with each replacement of the value from `begin` to `end`. */
+/* Reads the message once for each value that can replace the value from `begin` to `end`. */
 static void replace(reader *read, const char *text, const char *begin, const char *end,
                     const char *key, size_t key_length)
 {
@@ -200,7 +203,7 @@ static int replace_all(reader *read, const char *text)
     int count = 0;
 
     assert_no_fault(read_text(read, text, &fault), &fault);
-    if (read != payload) /* payload() reads a member of the root, not the root */
+    if (read != payload) /* not the root itself, because payload() reads only its members */
         replace(read, text, text, text + strlen(text), "", 0);
     for (const char *at = text; *at; at++) {
         if (*at == ':')

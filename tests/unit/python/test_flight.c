@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests asynchronous moves of the Python package from several threads, without Python. */
+/* Tests the asynchronous moves of the Python package from several threads, but without Python. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,11 +13,11 @@
 
 #include "python/core/flight.h"
 
-static const char *why; /* reason of the latest refusal; not checked by several threads */
+static const char *why; /* reason of the latest refusal; not checked while several threads run */
 
 enum { ROWS = 37, COLUMNS = 113, THREADS = 5, ROUNDS = 60, BATCH = 7 };
 
-/* A transposed copy, whose nest may have several moves. */
+/* A transposed copy; the package may make it with several moves. */
 struct copy {
     struct flight flight;
     struct nest nest;
@@ -36,7 +36,7 @@ static void prepare(struct copy *copy, uint8_t seed)
     memset(copy->dst, 0, sizeof(copy->dst));
     nest_fold(&copy->nest, copy->src[0], copy->dst[0], 1, axis, 2);
     if (seed % 3 == 0)
-        copy->nest.longest[0] = 10; /* twelve moves, one after the other */
+        copy->nest.longest[0] = 10; /* twelve moves, one after another */
     copy->taken = 0;
     copy->flight.nest = &copy->nest;
     copy->flight.channels = 1 + seed % 4;
@@ -54,7 +54,10 @@ static bool is_complete(const struct copy *copy)
     return true;
 }
 
-/* Takes finished flights of all threads, until this thread or another one sets *taken. */
+/*
+ * Takes finished flights of all threads from the list, until this thread or another one sets
+ * *taken.
+ */
 static void take_until(const int *taken)
 {
     while (!__atomic_load_n(taken, __ATOMIC_ACQUIRE)) {
@@ -128,7 +131,8 @@ static void test_queue(void **state)
         prepare(&copies[i], (uint8_t)(3 * i + 1));
         assert_int_equal(flight_start(&copies[i].flight, &why), MLI_STATUS_OK);
     }
-    assert_false(flight_wait(&copies[0].flight, 0.01)); /* the first is stuck: the others wait */
+    /* the first copy is stuck, so the others wait */
+    assert_false(flight_wait(&copies[0].flight, 0.01));
     assert_int_equal(flight_state(&copies[1].flight, &status), FLIGHT_QUEUED);
     assert_int_not_equal(flight_configure("inline", 1, &why), MLI_STATUS_OK);
     assert_non_null(why);

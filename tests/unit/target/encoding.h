@@ -28,7 +28,7 @@ static inline struct mli_descriptor fill_of(uint64_t dst, size_t run)
     return piece;
 }
 
-/* Puts a loop into a piece, around its run and inside its other loops. */
+/* Puts a loop into a piece, between its run and its other loops. */
 static inline struct mli_descriptor looped(struct mli_descriptor piece, size_t count,
                                            size_t src_step, size_t dst_step)
 {

@@ -14,7 +14,7 @@
 #include "tests/support/unit.h"
 
 enum {
-    DIMENSIONS = 4, /* three loops and the run, which is the last dimension */
+    DIMENSIONS = 4, /* three loops, and the run as the last dimension */
     RUN = DIMENSIONS - 1,
     CELLS_MAX = 16,
     UNKNOWN = 255
@@ -26,12 +26,16 @@ static uint64_t seed = 16, cases = 2000;
 struct grid {
     uint32_t extent[DIMENSIONS], cells;
     struct cut_limits limits;
-    uint8_t least[1 << CELLS_MAX]; /* least number of pieces for each set of cells; or UNKNOWN */
+    uint8_t
+        least[1 << CELLS_MAX]; /* the least number of pieces for each set of cells, or UNKNOWN */
 };
 
 static struct grid grid;
 
-/* Returns the number of loops that a range of cells needs; above all limits: impossible. */
+/*
+ * Returns how many loops a range of cells needs; a number above all limits if the range is
+ * impossible.
+ */
 static uint32_t loops_for(uint64_t length, uint64_t unit, uint64_t count_max)
 {
     uint32_t best = 100;
@@ -88,7 +92,7 @@ static uint32_t cells_of(uint32_t corner, const uint32_t size[DIMENSIONS])
     return cells;
 }
 
-/* Moves to the next size within the grid; false after the last. */
+/* Advances to the next size within the grid. Returns false after the last size. */
 static bool next_size(uint32_t size[DIMENSIONS])
 {
     for (int d = RUN; d >= 0; d--) {
@@ -99,7 +103,7 @@ static bool next_size(uint32_t size[DIMENSIONS])
     return false;
 }
 
-/* Returns the least number of pieces for a set of cells. One piece begins at the first cell. */
+/* Returns the least number of pieces for a set of cells, one of which begins at the first cell. */
 static uint32_t search(uint32_t cells)
 {
     uint32_t size[DIMENSIONS] = {1, 1, 1, 1}, best = UNKNOWN - 1;

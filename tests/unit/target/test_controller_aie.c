@@ -12,7 +12,7 @@ static const struct controller_place place = {
     .profile = &profile, .next = 0x12340, .zeros = 0x90000};
 static struct controller_descriptor out;
 
-/* Compares the words of one side: 0 reads (MM2S), 1 writes (S2MM). */
+/* Compares the words of one side: side 0 reads memory (MM2S), side 1 writes memory (S2MM). */
 static void expect_side(size_t side, const uint32_t want[WORDS])
 {
     assert_int_equal(out.size, 2 * WORDS * 4);
@@ -38,7 +38,7 @@ static void test_contiguous_bytes(void **state)
     assert_int_equal(field_of(&out, "S2MM Valid_BD"), 1);
 }
 
-/* A run of 3 words; the last dimension ends with the length and does not wrap. */
+/* A run of 3 words. The last dimension does not wrap: the length ends it. */
 static void test_rows(void **state)
 {
     const struct mli_descriptor piece = looped(copy_of(0x80000, 0xc0000, 12), 5, 64, 16);
@@ -49,7 +49,7 @@ static void test_rows(void **state)
     expect_side(1, (const uint32_t[WORDS]){15, 0x30000, 3 << 17, 3, 0, 0, 0, VALID});
 }
 
-/* Loops are given outermost first: dimension 1 is the last loop. */
+/* The loops are listed from the outermost inwards, so dimension 1 is the last loop. */
 static void test_four_dimensions(void **state)
 {
     struct mli_descriptor piece = copy_of(0x80000, 0xc0000, 8);
@@ -68,7 +68,7 @@ static void test_four_dimensions(void **state)
     assert_int_equal(field_of(&out, "S2MM D3_Stepsize"), 1);
 }
 
-/* The reader sends contiguous zeros, the writer has the steps. */
+/* The reading side sends contiguous zeros, and the writing side has the steps. */
 static void test_zeros_are_copied(void **state)
 {
     const struct mli_descriptor piece = looped(fill_of(0xc0000, 8), 6, 0, 32);
@@ -116,7 +116,7 @@ static void test_limits(void **state)
     assert_int_equal(fills.bytes_max, CONTROLLER_ZEROS_SIZE);
 }
 
-/* If the profile allows single bytes, the encoder refuses them. */
+/* If the profile allows moves of single bytes, the encoder still refuses them. */
 static void test_refused_pieces(void **state)
 {
     struct target_profile filling = profile;
@@ -137,7 +137,7 @@ static void test_refused_pieces(void **state)
     assert_non_null(controller_aie.refuses(&filling, &fill));
 }
 
-/* If the address of the zeros does not fit in Base_Address, the core does fills. */
+/* If the address of the zeros does not fit in Base_Address, the core makes the fills. */
 static void test_zeros_out_of_reach(void **state)
 {
     static struct target_profile board;

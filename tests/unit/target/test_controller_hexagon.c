@@ -36,7 +36,7 @@ static void test_rows(void **state)
     assert_int_equal(field_of(&out, "dst_stride"), 0x1234);
 }
 
-/* The engine reads the zeros as contiguous rows: a stride of 0 is an error of V68. */
+/* The engine reads the zeros as contiguous rows, because a stride of 0 is an error on V68. */
 static void test_zeros_are_copied(void **state)
 {
     const struct controller_place place = {.profile = &profile, .zeros = 0x20000000};

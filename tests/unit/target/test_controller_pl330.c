@@ -2,7 +2,10 @@
 /* Programs of the PL330, assembled by hand. */
 #include "tests/unit/target/encoding.h"
 
-/* Control registers, for both sides: incrementing addresses, log2(size) << 1 | (beats - 1) << 4. */
+/*
+ * Bits of the control register for both sides: incrementing addresses, log2(size) << 1 | (beats -
+ * 1) << 4.
+ */
 #define CONTROL(size, beats)                                                                       \
     (1U | (size) << 1 | ((beats)-1U) << 4 | 1U << 14 | (size) << 15 | ((beats)-1U) << 18)
 #define LE32(value)                                                                                \
@@ -28,7 +31,7 @@ static void encode(const struct mli_descriptor piece)
     encode_piece(&controller_pl330, &last, &piece, &out);
 }
 
-/* Without macros: the bytes of the whole program. */
+/* This test uses no macros: it has the bytes of the whole program. */
 static void test_one_burst(void **state)
 {
     (void)state;
@@ -61,7 +64,7 @@ static void test_rows(void **state)
     assert_int_equal(field_of(&out, "DMANOP"), 4);
 }
 
-/* 5 bytes up to a beat, 3 beats up to a multiple of 32, 1 byte. */
+/* 5 bytes up to the next beat, 3 beats up to the next multiple of 32, and 1 byte. */
 static void test_unaligned_ends(void **state)
 {
     (void)state;
@@ -70,7 +73,7 @@ static void test_unaligned_ends(void **state)
                  0x38, 0x02, MOV_CCR(3, 3), MOVE_BURST, MOV_CCR(0, 1), MOVE_BURST, END);
 }
 
-/* Source and destination differ by 4: no burst is wider. */
+/* The addresses of source and destination differ by 4, so no burst is wider than 4 bytes. */
 static void test_sides_aligned_differently(void **state)
 {
     (void)state;
@@ -106,7 +109,7 @@ static void test_zeros_without_fills(void **state)
     assert_bytes(&out, MOV_DAR(0x4000), MOV_CCR(3, 1), 0x22, 0x01, 0x0c, 0x3c, 0x01, END);
 }
 
-/* Rows that overlap in the source: the address goes back by 16, which is DMAADNH 0xfff0. */
+/* Rows overlap in the source, so the address goes back by 16: DMAADNH 0xfff0. */
 static void test_negative_gap(void **state)
 {
     (void)state;
@@ -126,7 +129,7 @@ static void test_largest_gap(void **state)
                  0xff, 0x56, 0x01, 0x00, 0x3c, 0x14, END);
 }
 
-/* 300 bursts are 150 iterations of two bursts; of 301 bursts, one follows the loop. */
+/* 300 bursts are 150 iterations of two bursts; with 301 bursts, one follows the loop. */
 static void test_more_bursts_than_iterations(void **state)
 {
     (void)state;
@@ -163,7 +166,8 @@ static void test_limits(void **state)
     assert_int_equal(tight.run_max, 64);
 }
 
-/* Encodes pieces with runs around `run`, and gaps that require four additions on both sides. */
+/* Encodes pieces whose runs are around `run` and whose gaps require four additions on both sides.
+ */
 static size_t longest_near(size_t run, size_t rows, uint64_t src, uint64_t dst)
 {
     size_t longest = 0;
@@ -180,7 +184,7 @@ static size_t longest_near(size_t run, size_t rows, uint64_t src, uint64_t dst)
     return longest;
 }
 
-/* The programs of the largest pieces fit: put() and add() abort if one does not. */
+/* The programs of the largest pieces fit in the buffer; otherwise put() or add() would abort. */
 static void test_longest_programs(void **state)
 {
     static const size_t rows[] = {1, 1, 256, 256, 256}, runs[] = {2 << 20, 70000, 16384, 4000, 200};

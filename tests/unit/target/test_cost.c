@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the traffic of random plans against a count row by row, and the cost model by hand. */
+/*
+ * Compares the traffic of random plans with a count of each row, and the cost model with results
+ * computed by hand.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +16,7 @@ enum { PLANS = 3000, ROWS_MAX = 4096 };
 
 static struct profile_dma units; /* bus_bytes and burst_bytes */
 
-/* Counts one row. */
+/* Adds up the traffic of one row. */
 static void count_row(struct traffic *t, uint64_t address, uint64_t run)
 {
     t->rows++;
@@ -107,7 +110,7 @@ static struct target_profile board(void)
                                              .core_beat = PROFILE_CYCLE}};
 }
 
-/* 4 rows of 64 B, packed on the source side, 256 B apart on the other. */
+/* 4 rows of 64 B: packed on one side, 256 B apart on the other side. */
 static struct mli_plan four_rows(void)
 {
     return (struct mli_plan){.bytes = 256,
@@ -134,7 +137,8 @@ static void test_formula(void **state)
     assert_int_equal(cost.read.bursts, 8);
     assert_int_equal(cost.part[COST_DESCRIPTORS], 20 * PROFILE_CYCLE);
     assert_int_equal(cost.part[COST_ROWS], 8 * PROFILE_CYCLE);
-    assert_int_equal(cost.part[COST_CONFLICTS], 3 * PROFILE_CYCLE); /* 256 B: one bank */
+    /* 256 B apart, so all rows are in one bank */
+    assert_int_equal(cost.part[COST_CONFLICTS], 3 * PROFILE_CYCLE);
     assert_int_equal(cost.part[COST_READ], (2 * 20 + 8 * 3 + 16) * PROFILE_CYCLE);
     assert_int_equal(cost.part[COST_WRITTEN], (8 * 3 + 16) * PROFILE_CYCLE);
     assert_int_equal(cost.total, (100 + 20 + 8 + 3 + 80 + 50) * PROFILE_CYCLE);
@@ -153,7 +157,7 @@ static void test_kernel(void **state)
 
     (void)state;
     profile.vector_bits = 256;
-    cost_of_kernel(&cost, &profile, &memories, &plan, 2); /* no figures of kernels */
+    cost_of_kernel(&cost, &profile, &memories, &plan, 2); /* a profile without costs of kernels */
     assert_int_equal(cost.total, (5 + 32) * PROFILE_CYCLE);
     profile.costs.kernel_vector = 2 * PROFILE_CYCLE;
     profile.costs.kernel_element = PROFILE_CYCLE / 4;
@@ -167,7 +171,7 @@ static void test_kernel(void **state)
     assert_int_equal(cost.dominant, COST_CORE);
 }
 
-/* Descriptors of fills read nothing: they have no latency of the source. */
+/* Descriptors of fills read nothing, so the latency of the source does not count. */
 static void test_fills_have_no_latency(void **state)
 {
     const struct target_profile profile = board();
@@ -209,7 +213,7 @@ static void test_channels_share_the_bus(void **state)
     assert_int_equal(two.descriptors, 2);
 }
 
-/* The core moves all of one plan, and 3 pieces of 5 B in all of another. */
+/* The core moves all of one plan, and 3 pieces of 5 B of another plan. */
 static void test_core_moves(void **state)
 {
     const struct target_profile profile = board();

@@ -27,7 +27,10 @@ static uint64_t address_of(const void *pointer)
     return (uint64_t)(uintptr_t)pointer;
 }
 
-/* Multiplies the steps, the run and the misalignment of a box, if the result still has room. */
+/*
+ * Multiplies the steps, the run and the misalignment of a box, if the result still fits in the
+ * room.
+ */
 static void scale(struct mli_copy_box *box, size_t factor, size_t room)
 {
     size_t src = box->run, dst = box->run;
@@ -286,7 +289,7 @@ static struct cut_limits limits_of(const struct profile_dma *dma, bool fill)
     return limits;
 }
 
-/* Makes all entries; checks their order, and their numbers against list_count(). */
+/* Makes all entries, and checks their order, and their numbers, which list_count() must return. */
 static struct list_count run_list(const struct target_profile *profile, const struct mli_plan *plan)
 {
     const uint64_t zeros = UINT64_C(1) << 60;
@@ -328,7 +331,7 @@ static void expect_counted(const struct target_profile *profile, const struct ml
     add_tally(tally, counted.descriptors, counted.least);
 }
 
-/* Entries of lists move what the plan moves, with peeled heads and tails. */
+/* The entries of lists move what the plan moves, even if heads and tails of rows are cut off. */
 static void test_list(void **state)
 {
     struct tally tally = {0};
@@ -388,7 +391,8 @@ static void expect_profile(const struct profile_text *built_in)
     uint64_t drawn = 0;
 
     assert_int_equal(profile_read(&profile, built_in->text, built_in->length, &fault), 0);
-    profile.memory_count = 0; /* the plan has addresses of this program */
+    /* the addresses in the plan are those of this program, not of the board */
+    profile.memory_count = 0;
     profile.dma.address_bits = 64;
     for (uint64_t i = 0; i < cases; i++) {
         struct list_count count;

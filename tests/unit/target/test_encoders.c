@@ -95,7 +95,7 @@ static void test_zdma_fill(void **state)
     assert_false(list_next(&list, &entry));
 }
 
-/* The core does fills if no zeros are in memory. */
+/* If memory has no zeros, the core makes the fills. */
 static void test_no_zeros(void **state)
 {
     (void)state;
@@ -148,7 +148,7 @@ static void test_bcm2835_long_runs(void **state)
     assert_false(list_next(&list, &entry));
 }
 
-/* All rows of a fill read one block of zeros: the source goes back after each row. */
+/* All rows of a fill read the same block of zeros: after each row, the source address goes back. */
 static void test_bcm2835_fill(void **state)
 {
     (void)state;
@@ -159,7 +159,8 @@ static void test_bcm2835_fill(void **state)
     assert_false(list_next(&list, &entry));
 }
 
-/* The largest transaction that divides addresses and bytes, for reads and writes. */
+/* For reads and writes, the largest transaction that divides the addresses and the number of bytes.
+ */
 static void test_pdma(void **state)
 {
     (void)state;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests measured costs: their text, the numbers of plans, and fits to synthetic moves. */
+/* Tests measured costs: their text in a profile, the figures of plans, and fits to synthetic moves.
+ */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -137,7 +138,7 @@ static struct mli_plan plan_of(size_t run, size_t loops, const struct mli_copy_l
     return plan;
 }
 
-/* The cost by hand: two rows of 64 bytes, two lines apart. */
+/* The cost computed by hand: two rows of 64 bytes that are two cache lines apart. */
 static void test_time_of_rows(void **state)
 {
     const struct mli_copy_loop loop = {2, 128, 64};
@@ -151,7 +152,7 @@ static void test_time_of_rows(void **state)
     assert_true(fabs(time.factor - 2) < 1e-6);
     assert_true(fabs(time.start - 200) < 1e-4);
     assert_true(fabs(time.rows - 2 * 2 * 2.5) < 1e-4);
-    assert_true(fabs(time.read - 2 * 2 * 0.5) < 1e-4); /* the footprint is 4 lines */
+    assert_true(fabs(time.read - 2 * 2 * 0.5) < 1e-4); /* the footprint is 4 cache lines */
     assert_true(fabs(time.total - 212) < 1e-3);
 
     struct move_cost cost;
@@ -224,7 +225,7 @@ static struct mli_plan draw_plan(struct rng *rng)
     return plan_of(run, rng_below(rng, (uint32_t)(3 - first)), loop + first);
 }
 
-/* The time that the fit must find: a formula and a jump, with noise and outliers. */
+/* The time that the fit must find: a formula with a jump, with noise and outliers. */
 static double true_time(const struct mli_plan *plan, struct rng *rng)
 {
     struct move_numbers n;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests look-ups in profiles; a built-in profile that is written and read again is unchanged. */
+/*
+ * Tests look-ups in profiles, and that a built-in profile is the same after it was written and read
+ * again.
+ */
 #include <string.h>
 
 #include "target/profile/profile_load.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests each rule of a profile with a tensor that breaks the rule and a tensor that keeps it. */
+/* Tests each rule of a profile with one tensor that breaks the rule and one that obeys it. */
 #include <string.h>
 
 #include "target/profile/profile_load.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests that fits find the known figures of synthetic measurements with noise and outliers. */
+/* Tests that fits to synthetic measurements, with noise and outliers, find the known figures. */
 #include <math.h>
 #include <stdio.h>
 #include <time.h>
@@ -13,8 +13,10 @@ enum { SAMPLES = 2000, UNKNOWNS = 5 };
 static double factors[SAMPLES * UNKNOWNS], values[SAMPLES];
 static const double known[UNKNOWNS] = {120, 3.5, 0, 0.25, 41};
 
-/* Makes measurements with `noise` percent of noise. One of `outliers` measurements is up to 10
- * times as long. */
+/*
+ * Makes measurements with `noise` percent of noise. One in `outliers` measurements takes up to 10
+ * times as long.
+ */
 static void make_samples(struct rng *rng, uint32_t noise, uint32_t outliers)
 {
     for (size_t i = 0; i < SAMPLES; i++) {
@@ -76,7 +78,7 @@ static void test_no_figure_is_negative(void **state)
     assert_true(unknown[1] == 0);
 }
 
-/* A factor that is tiny in every sample must not get a huge figure from noise. */
+/* If a factor is tiny in all samples, noise must not give its figure a huge value. */
 static void test_figures_are_bounded(void **state)
 {
     const double factor[] = {1, 1e-6, 1, 2e-6, 1, 3e-6}, value[] = {100, 101, 102};

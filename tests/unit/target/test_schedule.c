@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Compares schedules with those made by hand: predecessors, several channels, a shared bus. */
+/*
+ * Compares schedules with schedules that were made by hand: predecessors, several channels, a
+ * shared bus.
+ */
 #include "target/cost/schedule.h"
 
 #include <time.h>
@@ -41,7 +44,7 @@ static void test_several_channels(void **state)
     place(0, 1, 20, 0, 1);
     place(0, 1, 30, 0, 2);
     place(0, 1, 5, 10, 0);
-    place(0, 2, 7, 20, 0); /* channels 0 and 1: free at 15 and at 20 */
+    place(0, 2, 7, 20, 0); /* channels 0 and 1 are free at 15 and at 20 */
     place(28, 1, 1, 28, 0);
     place(0, 3, 1, 30, 0);
     assert_int_equal(schedule.end, 31);
@@ -58,7 +61,7 @@ static void test_times_stop_at_the_largest(void **state)
                 UINT64_MAX);
 }
 
-/* Times of the job by hand, with an error of at most 1 for rounding up. */
+/* The times of the job, computed by hand; rounding up may add 1. */
 static void share(profile_cost ready, profile_cost cost, profile_cost bus, profile_cost start,
                   profile_cost end)
 {
@@ -83,7 +86,7 @@ static void test_jobs_share_the_bus(void **state)
     schedule_finish(&schedule);
 }
 
-/* The bus is never faster than it is, and no channel is slower than the bus makes it. */
+/* The bus never transfers more than its bandwidth, and only the bus slows a channel down. */
 static void test_random_jobs_share_the_bus(void **state)
 {
     enum { JOBS = 10000 };

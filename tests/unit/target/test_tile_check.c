@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Feeds the checker broken plans: an edge dropped, a range shifted, a job moved. The verdict is
- * compared with that of a search over all pairs of jobs.
+ * Gives the checker broken plans: a dependency removed, a range shifted, a job moved. Its verdict
+ * is compared with that of a search over all pairs of jobs.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -22,10 +22,10 @@ static const struct tile_estimate estimate = {.start = 300,
                                               .burst_bytes = 256,
                                               .channels = 1};
 
-/* Returns whether all conflicting accesses are ordered, looking at all pairs of jobs. */
+/* Returns whether all conflicting accesses are ordered, by looking at all pairs of jobs. */
 static bool all_pairs_ordered(const struct tile_use *uses, size_t count, uint64_t budget)
 {
-    static bool before[JOBS_MAX][JOBS_MAX]; /* [a][b]: b waits for a */
+    static bool before[JOBS_MAX][JOBS_MAX]; /* [a][b]: job b waits for job a */
 
     memset(before, 0, sizeof before);
     for (size_t j = 0; j < count; j++) {
@@ -93,7 +93,7 @@ static void compare(const struct tile_use *uses, size_t count, uint64_t budget, 
         assert_true(names_two_jobs(uses, count, fault.text));
 }
 
-/* Drops each edge of each job in turn. */
+/* Removes each dependency of each job in turn. */
 static void drop_edges(struct tile_use *uses, size_t count, uint64_t budget, struct tally *tally)
 {
     for (size_t j = 0; j < count; j++) {
@@ -201,7 +201,7 @@ static void test_the_sentence(void **state)
     assert_int_equal(tile_check(uses, 0, 0, &fault), 0);
 }
 
-/* One range held by 50 000 readers, and a chain of 50 000 writers: in linear time. */
+/* One range with 50 000 readers, and a chain of 50 000 writers: the checker takes linear time. */
 static void test_long_chains(void **state)
 {
     enum { COUNT = 50000 };

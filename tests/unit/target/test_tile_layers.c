@@ -40,11 +40,12 @@ static uint64_t cpu_ns(void)
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-/* Traffic of all integer tile sizes, by sums of each axis that are counted element by element. */
+/* The traffic of all integer tile sizes: sums for each axis, counted element by element. */
 
 struct sizes {
     const struct tile_layer *layer;
-    uint64_t sum[TILE_AXES][TILE_OPERANDS][AXIS_MAX + 1]; /* elements of all tiles of a size */
+    uint64_t sum[TILE_AXES][TILE_OPERANDS]
+                [AXIS_MAX + 1]; /* number of elements of all tiles of a size together */
 };
 
 static void count_sums(struct sizes *sizes, uint32_t axis)
@@ -71,7 +72,10 @@ static void count_sums(struct sizes *sizes, uint32_t axis)
     }
 }
 
-/* Returns the traffic of tile sizes in the order of the loops; UINT64_MAX if they do not fit. */
+/*
+ * Returns the traffic of these tile sizes with the loops in this order; UINT64_MAX if the tiles do
+ * not fit.
+ */
 static uint64_t traffic_of(const struct sizes *sizes, const uint64_t size[TILE_AXES],
                            const uint8_t order[TILE_AXES], const struct tile_memory *memory)
 {
@@ -140,8 +144,9 @@ static uint64_t exhaustive(const struct tile_layer *layer, const struct tile_mem
 struct result {
     uint32_t layers, checked;
     uint64_t total, least, slowest_ns;
-    uint64_t ns, traffic_ns; /* predicted times of the plans for time and for traffic */
-    uint64_t time_bytes;     /* traffic of the plans for time */
+    uint64_t ns, traffic_ns; /* predicted times of the plans made for time, and of the plans made
+                                for traffic */
+    uint64_t time_bytes;     /* traffic of the plans made for time */
     double worst, worst_exhaustive;
 };
 
@@ -255,7 +260,10 @@ static int plan_layer(struct result *result, const struct tile_layer *layer, uin
     return 0;
 }
 
-/* Reads a line of the list. Returns 1 for a layer, 0 for another line, -1 for a mistake. */
+/*
+ * Reads a line of the list. Returns 1 for a layer, 0 for a line without one, -1 for a line with a
+ * mistake.
+ */
 static int read_layer(struct tile_layer *layer, const char *line, char network[32])
 {
     struct tile_window w = {.dilation = {1, 1}, .element = 1};

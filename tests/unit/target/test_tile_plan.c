@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Compares plans of random layers with a walk over their tiles, and small ones with an exhaustive
- * search over all integer tile sizes and loop orders.
+ * Compares plans of random layers with a walk over the tiles, and plans of small layers with an
+ * exhaustive search over all integer tile sizes and loop orders.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -53,7 +53,7 @@ static int compare_uses(const void *a, const void *b)
     return strcmp(((const struct tile_use *)a)->name, ((const struct tile_use *)b)->name);
 }
 
-/* Checks that no two jobs have one name. Changes the order of the uses. */
+/* Checks that all jobs have different names. Changes the order of the uses. */
 static void check_names(struct tile_use *uses, size_t count)
 {
     qsort(uses, count, sizeof *uses, compare_uses);
@@ -182,7 +182,8 @@ static void test_a_convolution(void **state)
     assert_int_equal(tile_layer_window(&layer, &window, &fault), 0);
     assert_int_equal(tile_plan_find(&plan, &layer, &memory, &estimate, &fault), 0);
     assert_int_equal(plan.least_total, 224 * 224 * 32 * 2 + 9 * 32 * 32);
-    assert_int_equal(plan.buffers[1].count, 1); /* one buffer: the weights are loaded once */
+    /* one buffer suffices, because the weights are loaded only once */
+    assert_int_equal(plan.buffers[1].count, 1);
     assert_true((double)plan.total < 1.05 * (double)plan.least_total);
     check_buffers(&plan);
 }
@@ -216,7 +217,7 @@ static void test_what_cannot_be_a_layer(void **state)
     assert_int_equal(tile_layer_elementwise(&layer, 1, huge, 1, 3, &fault), -1);
 }
 
-/* Extents of 32 bits: no overflow, a bounded search, and a refusal with a reason. */
+/* Extents of 32 bits cause no overflow: the search is bounded, and the refusal has a reason. */
 static void test_huge_layers(void **state)
 {
     const uint32_t shape[4] = {3000000019, 60013, 7, 1};

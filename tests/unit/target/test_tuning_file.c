@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests tuning files: reading, writing, bad files, other machines, and where a file is looked for.
+/*
+ * Tests tuning files: reading, writing, bad files, files of other machines, and the places where a
+ * file is looked for.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -181,7 +183,8 @@ static void test_caches_of_a_machine(void **state)
     write_cache(1, "1\n", "Instruction\n", "64K\n");
     write_cache(2, "2\n", "Unified\n", "2M\n");
     write_cache(3, "3\n", "Unified\n", "266240K\n");
-    write_cache(4, "4\n", "Unified\n", "12Q\n"); /* ignored: another level, another unit */
+    /* ignored, because the level or the unit is different */
+    write_cache(4, "4\n", "Unified\n", "12Q\n");
     machine_read(&machine, folder);
     assert_int_equal(machine.caches.l1d, 48 << 10);
     assert_int_equal(machine.caches.l2, 2 << 20);
@@ -198,7 +201,7 @@ static void test_caches_of_a_machine(void **state)
     assert_int_equal(machine.caches.l2, 0);
 }
 
-/* Writes a file, loads it, and returns what was done. */
+/* Writes a file, loads it, and returns the text that says what was done. */
 static enum tuning_use load(const struct tuning_file *file, char note[TUNING_NOTE_MAX])
 {
     char path[256];
@@ -253,7 +256,7 @@ static void test_load(void **state)
     assert_non_null(strstr(fault.text, "/nonexistent/t.json"));
 }
 
-/* MLI_STREAM_MIN keeps its effect on thresholds. */
+/* MLI_STREAM_MIN still sets the thresholds of streaming. */
 static void test_environment_wins(void **state)
 {
     struct tuning_file file = example();

@@ -77,7 +77,7 @@ bool tile_case_layer(struct tile_layer *layer, struct rng *rng, uint32_t most)
                                   rng_between(rng, 1, 2), &fault) == 0;
 }
 
-/* Returns the elements of a range, looked at one by one. */
+/* Returns the number of elements of a range, counted one by one. */
 static uint64_t count_elements(const struct tile_span *span, uint64_t begin, uint64_t end)
 {
     const int64_t first = (int64_t)(begin * span->step) - (int64_t)span->pad;
@@ -160,7 +160,10 @@ struct tile_division tile_case_division(const struct tile_plan *plan)
     return division;
 }
 
-/* Returns whether the buffers of a division fit, with one buffer for each held operand. */
+/*
+ * Returns whether the buffers of a division fit; an operand that stays in memory has only one
+ * buffer.
+ */
 static bool fits(const struct tile_division *division, const struct tile_memory *memory)
 {
     const struct tile_layer *layer = division->layer;
@@ -194,14 +197,14 @@ static bool fits(const struct tile_division *division, const struct tile_memory 
     return used <= memory->bytes;
 }
 
-/* Orders of four axes. */
+/* All orders of four axes. */
 static const uint8_t orders[24][TILE_AXES] = {
     {0, 1, 2, 3}, {0, 1, 3, 2}, {0, 2, 1, 3}, {0, 2, 3, 1}, {0, 3, 1, 2}, {0, 3, 2, 1},
     {1, 0, 2, 3}, {1, 0, 3, 2}, {1, 2, 0, 3}, {1, 2, 3, 0}, {1, 3, 0, 2}, {1, 3, 2, 0},
     {2, 0, 1, 3}, {2, 0, 3, 1}, {2, 1, 0, 3}, {2, 1, 3, 0}, {2, 3, 0, 1}, {2, 3, 1, 0},
     {3, 0, 1, 2}, {3, 0, 2, 1}, {3, 1, 0, 2}, {3, 1, 2, 0}, {3, 2, 0, 1}, {3, 2, 1, 0}};
 
-/* Returns whether the loop over a divided reduced axis is the innermost one. */
+/* Returns whether the innermost loop is the loop over a divided, reduced axis. */
 static bool is_legal(const struct tile_division *division)
 {
     const struct tile_layer *layer = division->layer;

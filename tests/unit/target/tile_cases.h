@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Random layers, and a walk over a plan's tiles that counts its traffic element by element. */
+/* Random layers, and a walk over the tiles of a plan that counts the traffic element by element. */
 #ifndef TEST_TILE_CASES_H
 #define TEST_TILE_CASES_H
 
@@ -10,11 +10,12 @@
  * legal. */
 bool tile_case_layer(struct tile_layer *layer, struct rng *rng, uint32_t most);
 
-/* A division of a layer that is not necessarily a plan: the begin of each range of each axis. */
+/* A division of a layer, not necessarily that of a plan: the beginnings of the ranges of each axis.
+ */
 struct tile_division {
     const struct tile_layer *layer;
     uint64_t count[TILE_AXES];
-    uint64_t begin[TILE_AXES][65]; /* the last entry is the extent */
+    uint64_t begin[TILE_AXES][65]; /* the entry after the last range is the extent */
     uint8_t order[TILE_AXES];
 };
 
