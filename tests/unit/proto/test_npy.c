@@ -487,8 +487,7 @@ static void test_outline(void **state)
         const char *dtype;
         size_t rank;
         uint64_t shape[6];
-        const char
-            *refusal; /* the expected reason why the tensor is refused; null: it is accepted */
+        const char *refusal; /* expected reason of the refusal; null: the tensor is accepted */
     } cases[] = {
         {LITERAL("'<i2'", "True", "(2, 3)"), 12, "int16", 2, {2, 3}, NULL},
         {LITERAL("'|b1'", "False", "(2,)"), 2, "bool", 1, {2}, NULL},

@@ -26,8 +26,7 @@ static uint64_t seed = 16, cases = 2000;
 struct grid {
     uint32_t extent[DIMENSIONS], cells;
     struct cut_limits limits;
-    uint8_t
-        least[1 << CELLS_MAX]; /* the least number of pieces for each set of cells, or UNKNOWN */
+    uint8_t least[1 << CELLS_MAX]; /* least number of pieces for a set of cells, or UNKNOWN */
 };
 
 static struct grid grid;
