@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The functions that compilers call by themselves, so that no C library is counted. */
+/* The functions that compilers call by themselves. With them, the sizes include no C library. */
 #include <stddef.h>
 
 void *memcpy(void *restrict to, const void *restrict from, size_t size);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A program with a DMA controller: it starts transfers on one channel, which completes by
- * interrupts. The controller copies rectangles; its registers are invented.
+ * A program for a DMA controller: it starts transfers on one channel, whose completion is an
+ * interrupt. The controller copies rectangles; its registers are fictional.
  */
 #include "mli_engine.h"
 #include "mli_mov_api.h"
@@ -39,7 +39,7 @@ static void device_caps(uint32_t channel, struct mli_channel_caps *caps)
     caps->run_max = 65536;
 }
 
-/* Gives the next piece to the device, or to the processor. Returns false after the last. */
+/* Gives the next piece to the device, or to the processor. Returns false after the last piece. */
 static bool next(void)
 {
     struct mli_descriptor piece;

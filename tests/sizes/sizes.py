@@ -25,7 +25,7 @@ FLAGS = ["-mcpu=cortex-m4", "-mthumb", "-Os", "-std=gnu11", "-ffreestanding", "-
 HERE = pathlib.Path(__file__).resolve().parent
 
 SYNC = ["MLI_CHANNELS=0"]
-# rows of the table, each with its program, its macros, and the functions that need the stack
+# rows of the table: each has its program, its macros, and the functions whose stack counts
 BUILDS = {
     "sync, small kernels": ("sync", [*SYNC, "MLI_SMALL_KERNELS", "MLI_DEBUG_MODE=0"], ["mli_mov_tensor_sync"]),
     "sync, small kernels, messages": ("sync", [*SYNC, "MLI_SMALL_KERNELS"], ["mli_mov_tensor_sync"]),
@@ -41,7 +41,7 @@ def run(*command):
 
 
 def compile_all(root, directory, sources, macros):
-    """Compiles the sources beside each other; returns the objects."""
+    """Compiles the sources in parallel; returns the objects."""
     def one(source):
         name = source.relative_to(root).as_posix().replace("/", "_")
         run(GCC, *FLAGS, *("-D" + macro for macro in macros), f"-I{root}", f"-I{root}/libmli/include", "-c", str(source),
@@ -81,7 +81,7 @@ def documented(text, name):
 
 
 def rounded(figures):
-    """Returns limits with room for small changes: 3 percent more, rounded up."""
+    """Returns limits with room for small changes: the figures plus 3 percent, rounded up."""
     text, data, stack = figures
     up = lambda value, unit: -(-int(value * 1.03) // unit) * unit
     return up(text, 256), up(data, 128), [up(bytes, 64) for bytes in stack]

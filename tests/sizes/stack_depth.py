@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Finds the deepest stack below a function, from the call graphs of gcc's -fcallgraph-info=su.
 
-The graph has each function's frame, and an edge for each call. Calls through pointers have no target: the list in
-pointers.txt names the possible targets by the text of the calling line. The list also has the depth of recursive
-functions, the calls that do not count, and the stack of functions that are not compiled here.
+The graph has the size of each function's frame, and an edge for each call. A call through a pointer has no target in
+the graph: pointers.txt lists the possible targets for the text of the calling line. It also lists the depth of
+recursive functions, the calls that do not count, and the stack of functions that are not compiled here.
 """
 import collections
 import pathlib
@@ -23,8 +23,8 @@ def plain(label):
 
 
 class Pointers:
-    """The list: lines `CALL -> NAMES`, `recursion NAME TIMES`, `cut NAME NAME`, `outside NAME BYTES`; # begins a
-    comment."""
+    """Reads pointers.txt: lines `CALL -> NAMES`, `recursion NAME TIMES`, `cut NAME NAME`, `outside NAME BYTES`; #
+    begins a comment."""
 
     def __init__(self, path):
         self.calls, self.recursion, self.outside, self.cuts = [], {}, {}, set()
@@ -94,7 +94,7 @@ class Graph:
         self.calls[source].update(targets)
 
     def depth(self, title, inside=()):
-        """Returns (bytes, path) of the deepest stack from the function on."""
+        """Returns (bytes, path) of the deepest stack that begins with the function."""
         if isinstance(title, tuple):
             self.unlisted.add(title)
             return 0, ()

@@ -26,7 +26,8 @@ def folder_of(name):
 
 
 def is_wrong(name, other):
-    """Returns whether the file `name` must not know the file `other`; both are relative to daemon/."""
+    """Returns whether the file `name` must not call or include the file `other`; both paths are relative to daemon/.
+    """
     if folder_of(name) == folder_of(other):
         return False
     return FOLDERS.index(folder_of(other)) > FOLDERS.index(folder_of(name))

@@ -22,7 +22,7 @@ SYMBOL = re.compile(r"(?:[0-9a-f]+)? *([A-Za-z]) (\S+)$")
 
 
 def include_edges(root):
-    """Returns {file: {other file: the header that it includes}}."""
+    """Returns {file: {other file: header of the other file that the file includes}}."""
     paths = [path for folder in FOLDERS for path in sorted((root / folder).rglob("*.[ch]"))]
     names = {path.relative_to(root).as_posix() for path in paths}
     edges = collections.defaultdict(dict)
@@ -44,14 +44,16 @@ def objects_of(root, build):
         output = build / command["output"]
         if source.suffix == ".c" and source.is_relative_to(root) and output.is_file():
             name = source.relative_to(root).with_suffix("").as_posix()
-            # Tests compile some sources again, with other options: the program's own object comes first.
+            # Some tests compile sources of the programs again with other options, so the objects of the programs come
+            # first.
             if name.startswith(FOLDERS) and (name not in found or not command["output"].startswith("tests/")):
                 found.setdefault(name, output)
     return found
 
 
 def call_edges(objects, nm):
-    """Returns {file: {other file: a symbol of it}}. Symbols that several files define belong to variants of one."""
+    """Returns {file: {other file: symbol of the other file that the file needs}}. Symbols that several files define
+    belong to variants of one source."""
     by_path = {str(path): name for name, path in objects.items()}
     text = subprocess.run([nm, "-A", *by_path], check=True, capture_output=True, text=True).stdout
     defined, needed = collections.defaultdict(set), collections.defaultdict(set)
@@ -71,7 +73,7 @@ def call_edges(objects, nm):
 
 
 def circles(edges):
-    """Returns the groups of files that reach one another: strongly connected components (Tarjan)."""
+    """Returns the groups of files that reach each other (strongly connected components, by Tarjan's algorithm)."""
     index, low, stack, found = {}, {}, [], []
 
     def visit(file):

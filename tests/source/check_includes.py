@@ -76,8 +76,8 @@ RULES = [
     (r"daemon/.*", "never", r"libmli/src/.*|cli/.*|client/.*", "the service uses the public API"),
 ]
 
-# The folders of mlictl in layers, the lowest first: a file includes headers of its own folder and of lower lines. "cli": the
-# files in cli itself. cli/cmd/main.c draws the layers.
+# The folders of mlictl in layers, the lowest layer first: a file may include headers of its own folder and of folders
+# in lower lines. "cli" stands for the files in cli itself. cli/cmd/main.c draws the layers.
 LAYERS = (
     "cli/term",
     "cli",
@@ -100,7 +100,7 @@ LAYER = {folder: height for height, line in enumerate(LAYERS) for folder in line
 # generated header.
 WITHOUT_PATH = PUBLIC + r"|mli_client\.h|leaf_levels\.h"
 
-# Headers of firmware, and of each of its boards, are never in one program with those of the host.
+# Headers of firmware and of each of its boards; no program has both these and headers of the host.
 FIRMWARE = re.compile(r"(boards/firmware/(boards/\w+/)?)?")
 
 # The functions and constants of cJSON that may be used outside tests. Its hooks and last error are process-wide and

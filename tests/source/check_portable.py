@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Checks that the sources use no types that processors with 32 bits lack.
+"""Checks that the sources use no types that 32-bit processors lack.
 
     check_portable.py ROOT
 

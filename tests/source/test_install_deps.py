@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests scripts/install-deps with a fake apt-get that finds its locks held, fails or installs.
+"""Tests scripts/install-deps with a fake apt-get: it finds its locks taken, fails, or installs packages.
 
     test_install_deps.py SCRIPT
 """

@@ -35,7 +35,7 @@ static uint64_t any_threshold(struct draw *draw)
     return which < 7 ? 0 : which < 8 ? draw_magnitude(draw, UINT32_MAX) : UINT64_MAX;
 }
 
-/* Lowers the rows on the stage until they fit. */
+/* Lowers the number of rows on the stage until they fit. */
 static void fit_stage(mli_tuning *tuning)
 {
     const uint64_t most =

@@ -8,8 +8,8 @@
 #include "mli_tuning.h"
 
 /*
- * Returns a legal tuning that depends on (seed, index) alone. Half of the members have their least
- * or most value. Most thresholds of streaming are 0, so that small moves stream.
+ * Returns a legal tuning that depends on (seed, index) alone. Half of the members have their
+ * smallest or largest value. Most thresholds of streaming are 0, so that even small moves stream.
  */
 mli_tuning any_tuning(uint64_t seed, uint64_t index);
 

@@ -7,7 +7,7 @@
 
 #include "cli/import/move.h"
 
-/* Moves the element at coordinate `at`. Returns false if it is outside of its tensor. */
+/* Moves the element at coordinate `at`. Returns false if the element is outside of its tensor. */
 static inline bool apply_at(const struct move *move, uint32_t unit, const uint64_t *at,
                             const uint8_t *source, uint64_t from, uint8_t *out, uint64_t to)
 {
@@ -56,8 +56,8 @@ static inline bool apply_move(const struct move *move, uint32_t unit, const uint
 }
 
 /**
- * Computes the result of folded moves, as libmli and a buffer of zeros do. Returns false if a move
- * has a form that libmli refuses, or leaves its tensors.
+ * Computes the result of folded moves, as libmli would with a buffer of zeros. Returns false if a
+ * move has a form that libmli refuses, or accesses elements outside of its tensors.
  */
 static inline bool apply_moves(const struct movement *movement, const struct moves *moves,
                                const uint8_t *const *sources, uint8_t *out)

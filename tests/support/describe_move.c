@@ -19,7 +19,7 @@ void describe_u8(FILE *to, const char *name, const uint8_t *v, uint32_t n)
     list_u8(to, name, v, n);
 }
 
-/* A broken rank must not make the report read beyond the arrays. */
+/* An invalid rank must not make the report read beyond the arrays. */
 static uint32_t printable_rank(uint32_t rank)
 {
     return rank > MLI_MAX_RANK ? MLI_MAX_RANK : rank;

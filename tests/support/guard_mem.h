@@ -9,7 +9,7 @@
 
 struct guard_mem {
     uint8_t *base; /* the first accessible byte */
-    size_t bytes;  /* size in whole pages; the byte after them is not accessible */
+    size_t bytes;  /* size in whole pages; the byte after these pages is inaccessible */
     uint8_t *map;
     size_t map_bytes;
 };
@@ -25,7 +25,10 @@ uint8_t *guard_mem_right(const struct guard_mem *g, size_t bytes);
 void guard_mem_close(const struct guard_mem *g);
 void guard_mem_open(const struct guard_mem *g);
 
-/* Returns whether the bytes beside all memories are unchanged (guard_mem_bare.c, without pages). */
+/*
+ * Returns whether the bytes next to all memories are unchanged. Only guard_mem_bare.c, which has no
+ * pages, needs this.
+ */
 bool guards_intact(void);
 
 #endif /* TEST_GUARD_MEM_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * guard_mem.h for programs without pages: the guards are bytes of a pattern that guards_intact()
- * compares. A controller would not stop at a page either.
+ * Implements guard_mem.h for programs without pages: the guards are bytes with a pattern, which
+ * guards_intact() compares. Inaccessible pages would not stop a DMA controller either.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 
 enum { GUARD_BYTES = 4096, COMPARED = 512, PATTERN = 0xC7, MEMORIES_MAX = 16 };
 
-static uint8_t *guards[2 * MEMORIES_MAX]; /* the bytes compared, COMPARED each */
+static uint8_t *guards[2 * MEMORIES_MAX]; /* the bytes that are compared, COMPARED at each guard */
 static size_t guard_count;
 
 int guard_mem_init(struct guard_mem *g, size_t bytes)

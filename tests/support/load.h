@@ -17,7 +17,10 @@ struct load {
     int32_t cookie; /* 0 .. LOADS - 1: identifies the load in the counts of callbacks */
 };
 
-/* Initialises a move of (rows, run) bytes to a destination with rows `run + gap` bytes apart. */
+/*
+ * Initialises a move of (rows, run) bytes; the rows of the destination begin `run + gap` bytes
+ * apart.
+ */
 void load_init_rows(struct load *l, int32_t cookie, uint32_t rows, uint32_t run, uint32_t gap);
 
 /* Initialises a move of `bytes` contiguous bytes. */
@@ -40,12 +43,12 @@ void load_freshen(struct load *l);
 void load_start(struct load *l);
 
 /*
- * Returns the number of callbacks for a cookie since load_freshen(). Cookies beyond the table fail
- * the process.
+ * Returns how many callbacks with this cookie there were since load_freshen(). Cookies beyond the
+ * table end the process.
  */
 uint32_t load_calls(int32_t cookie);
 
-/* Returns whether exactly the bytes of the move are written. For moves without padding only. */
+/* Returns whether exactly the bytes of the move are written. Only for moves without padding. */
 bool load_is_moved(const struct load *l);
 
 #endif /* TEST_LOAD_H */

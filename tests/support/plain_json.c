@@ -102,7 +102,10 @@ static char *put_char(char *out, long code)
     return out;
 }
 
-/* Returns how many bytes of the text a string takes, from behind its first quote to its last. */
+/*
+ * Returns how many bytes of the text a string takes, from the byte after its first quote to its
+ * last quote.
+ */
 static size_t string_length(const struct reader *r)
 {
     const char *at = r->at;
@@ -166,7 +169,7 @@ static bool read_number(struct reader *r, double *number)
         if (!read_digits(r))
             return false;
     }
-    if ((size_t)(r->at - begin) < sizeof text) /* longer numbers are beyond what tests compare */
+    if ((size_t)(r->at - begin) < sizeof text) /* the tests do not compare longer numbers */
         memcpy(text, begin, (size_t)(r->at - begin));
     *number = strtod(text, NULL);
     if (!whole || !*text || *number >= 0x1p53 || *number <= -0x1p53)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A second reader of JSON, which shares no code with proto/json: tests compare the two. It accepts
- * all of RFC 8259 in valid UTF-8 and nothing else.
+ * A second reader of JSON, which shares no code with proto/json, so that tests can compare the two.
+ * It accepts exactly what RFC 8259 allows, in valid UTF-8.
  */
 #ifndef TEST_PLAIN_JSON_H
 #define TEST_PLAIN_JSON_H

@@ -20,7 +20,10 @@ static inline uint64_t rng_next(struct rng *r)
     return z ^ (z >> 31);
 }
 
-/* Returns the generator of case `index` under `seed`. Neighbouring cases are unrelated. */
+/*
+ * Returns the generator of case `index` for `seed`. The numbers of neighbouring cases are
+ * unrelated.
+ */
 static inline struct rng rng_for_case(uint64_t seed, uint64_t index)
 {
     struct rng r = {seed};

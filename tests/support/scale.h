@@ -24,7 +24,7 @@ static inline uint64_t scaled(uint64_t usual)
     return (usual * scale_percent() + 99) / 100;
 }
 
-/* Returns whether to run case `index` of a sweep; each seed leaves out other cases. */
+/* Returns whether case `index` of a sweep is to run; with another seed, other cases run. */
 static inline bool sampled(uint64_t seed, uint64_t index)
 {
     struct rng rng = rng_for_case(seed, index);

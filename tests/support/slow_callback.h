@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A transfer with a completion callback that runs until the test lets it return. The variable
- * `returning` is not atomic: under the thread sanitizer a wait that returns too early is a data
- * race, and elsewhere an assertion that fails.
+ * `returning` is not atomic: if a wait returns too early, the thread sanitizer finds a data race,
+ * and in other builds an assertion fails.
  */
 #ifndef TEST_SLOW_CALLBACK_H
 #define TEST_SLOW_CALLBACK_H
@@ -24,10 +24,16 @@ extern struct slow {
 /* Resets everything, and claims a channel of `channels` for a move of (rows, run) bytes. */
 void slow_init(uint32_t rows, uint32_t run, int channels);
 
-/* Teardown of a test: lets the callback return, releases the handle, empties the pool. */
+/*
+ * Teardown of a test: lets the callback return, releases the handle, and removes all channels from
+ * the pool.
+ */
 int slow_finish(void **state);
 
-/* The callback. With the inline engine, mli_mov_start() returns only after the callback. */
+/*
+ * The callback. With the inline engine, mli_mov_start() returns only after the callback has
+ * returned.
+ */
 void slow_callback(int32_t cookie);
 
 /* Thread function that starts the transfer. Returns null if the start fails. */

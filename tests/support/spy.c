@@ -12,7 +12,7 @@ static struct {
 
 static _Atomic uint32_t holding;
 
-/* Converts a slab to a box without steps in the source. */
+/* Converts a fill to a box whose steps in the source are 0. */
 static struct mli_copy_box box_of(const struct mli_plan *plan, uint32_t descriptor)
 {
     const struct mli_fill_slab *slab;
@@ -122,7 +122,7 @@ void spy_init(void)
         .cancel = cancel,
     };
 
-    (void)mli_mov_add_engine(&engine); /* refused only if the engine was added before */
+    (void)mli_mov_add_engine(&engine); /* refused if an earlier call has added the engine */
     spy_hold(0);
     for (int i = 0; i < MLI_MOV_MAX_CHANNELS; i++) {
         atomic_store(&channels[i].submits, 0);

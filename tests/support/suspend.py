@@ -19,8 +19,8 @@ def _has_stopped(pid):
 def suspend(pid):
     """Sends SIGSTOP to a process and waits until all its threads have stopped.
 
-    kill() returns before that: a thread on another processor continues for a moment and may answer a
-    request that is sent after it.
+    kill() returns earlier: a thread on another processor continues for a moment, and may still answer a request that
+    is sent after kill() has returned.
     """
     os.kill(pid, signal.SIGSTOP)
     end = time.monotonic() + PATIENCE

@@ -39,7 +39,7 @@ void tile_init(struct tile *t, mli_element_type type)
 
 uint32_t tile_bytes(const struct tile *t)
 {
-    /* The low byte of a type is the element's size in bits. */
+    /* The low byte of a type has the size of the element in bits. */
     return TILE_ELEMENTS * ((uint32_t)t->src.el_type & 0xFF) / 8;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A small legal move with all its memory in one block, so that one memcmp checks that a refused
- * call changes nothing.
+ * A small legal move with all its memory in one block, so that one memcmp() shows whether a refused
+ * call has changed nothing.
  */
 #ifndef TEST_TILE_H
 #define TEST_TILE_H
@@ -33,14 +33,18 @@ struct tile {
 
 void tile_init(struct tile *t, mli_element_type type);
 
-/* Makes an sa tile per-axis along `dim`; `option` chooses the destination's pointers. */
+/*
+ * Makes the parameters of an sa tile per-axis along `dim`; `option` chooses the destination's
+ * pointers.
+ */
 void tile_per_axis(struct tile *t, int32_t dim, enum tile_arrays arrays);
 void tile_give_arrays(struct tile *t, enum tile_arrays arrays);
 
 /* Fills in the output of a permute: rank, type and the permuted shape. */
 void tile_for_permute(struct tile *t, uint8_t p0, uint8_t p1, uint8_t p2);
 
-/* Returns the number of bytes of `in`, and of the result unless a cfg enlarges the result. */
+/* Returns the number of bytes of `in`, which is also that of the result unless the cfg enlarges it.
+ */
 uint32_t tile_bytes(const struct tile *t);
 
 mli_status tile_sync(struct tile *t);

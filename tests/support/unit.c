@@ -64,7 +64,7 @@ void unit_fill(uint8_t *to, size_t bytes)
 
     for (size_t i = 0; i < filled; i++)
         to[i] = (uint8_t)(1 + i);
-    while (filled < bytes) { /* filled is a multiple of the period */
+    while (filled < bytes) { /* the filled bytes are a multiple of the period */
         const size_t more = bytes - filled < filled ? bytes - filled : filled;
 
         memcpy(to + filled, to, more);

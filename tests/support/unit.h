@@ -21,11 +21,11 @@ void unit_assert_status(mli_status got, mli_status want, const char *call, const
 
 #define assert_ok(got) assert_status(got, MLI_STATUS_OK)
 
-/* Sets the engine of all tests from a test program's only argument. */
+/* Chooses the engine of all tests: the only argument of a test program names it. */
 void unit_choose_engine(int argc, char **argv);
 
 /*
- * Chooses the engine of the argument again, after a test that used another engine. The pool is
+ * Chooses the engine of the argument again, after a test has used another engine. The pool must be
  * empty.
  */
 void unit_restore_engine(void);
@@ -40,8 +40,10 @@ void unit_add_ports(void);
  */
 void unit_snapshot(void *to, void *from, size_t bytes);
 
-/* Fills memory with the numbers 1 to 251, repeated. Copies most bytes: loops are slow in
- * sanitizers. */
+/*
+ * Fills memory with the numbers 1 to 251, repeated. Copies most of the bytes, because loops are
+ * slow with sanitizers.
+ */
 void unit_fill(uint8_t *to, size_t bytes);
 
 /*

@@ -14,7 +14,7 @@ enum {
     CORE_PERCENT = 15,  /* moves with tensors in any memory that the core reaches */
     MOVE_BYTES = 96 * 1024,
     LIST_BYTES = 16 << 20,
-    LOWEST = 64, /* address 0 would be a null pointer */
+    LOWEST = 64, /* no tensor begins at address 0, because that would be a null pointer */
     SPREAD = 1 << 16,
     ACCESSED_TIMES = 256,   /* bytes that a list may access for each byte of the plan */
     ACCESSED_MAX = 1 << 16, /* bytes that a list may access in addition */
@@ -37,8 +37,8 @@ static bool usable(const struct profile_memory *memory, uint32_t who, uint64_t b
 }
 
 /*
- * Returns an address with a random misalignment, often at the beginning or at the end of the
- * memory, where an access beyond the tensor is a fault.
+ * Returns an address with a random misalignment, often at the beginning or the end of the memory,
+ * where an access outside of the tensor is a fault of the board.
  */
 static uint64_t draw_address(struct draw *draw, const struct profile_memory *memory, uint64_t bytes,
                              uint32_t alignment)
@@ -56,7 +56,8 @@ static uint64_t draw_address(struct draw *draw, const struct profile_memory *mem
     return (memory->base + LOWEST + offset) / alignment * alignment;
 }
 
-/* Finds a place for `bytes` bytes in a memory that `who` reaches. Returns 0 if none is free. */
+/* Finds a free place for `bytes` bytes in a memory that `who` reaches. Returns 0 if there is none.
+ */
 static uint64_t place(struct board_case *c, const struct target_profile *profile, uint32_t who,
                       uint64_t bytes, uint32_t alignment)
 {
@@ -100,7 +101,7 @@ static bool place_list(struct board_case *c, const struct target_profile *profil
     return c->list.begin != 0;
 }
 
-/* Picks a random alignment, often large enough for the controller to move most bytes. */
+/* Picks a random alignment, often one that lets the controller move most bytes. */
 static uint32_t draw_alignment(struct board_case *c)
 {
     const uint32_t class = draw_below(&c->draw, 10);
@@ -199,7 +200,7 @@ bool board_case_draw(struct board_case *c, const struct target_profile *profile,
     return true;
 }
 
-/* The memory before and after */
+/* The memory before the move and after it. */
 
 struct expectation {
     struct board *board;

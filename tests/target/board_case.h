@@ -20,7 +20,7 @@ enum { BOARD_SPANS_MAX = 4 };
 struct board_case {
     struct draw draw;
     struct random_move move;
-    const char *kind;       /* kind of the move, for reports */
+    const char *kind;       /* kind of the move, for messages */
     uint64_t src, dst;      /* addresses of the tensors */
     uint64_t zeros;         /* address of CONTROLLER_ZEROS_SIZE zero bytes; 0: no block of zeros */
     struct board_span list; /* memory for the descriptors */
@@ -30,12 +30,17 @@ struct board_case {
     mli_explanation explained;
 };
 
-/* Makes the random move of (seed, index), places its tensors, and plans it. Returns false after a
- * failure, with a sentence in *why. */
+/*
+ * Makes the random move of (seed, index), places its tensors, and plans it. After a failure,
+ * returns false and sets *why to a message.
+ */
 bool board_case_draw(struct board_case *c, const struct target_profile *profile, uint64_t seed,
                      uint64_t index, const char **why);
 
-/* Fills the memory with the bytes before the move, and sets the bytes that the oracle expects. */
+/*
+ * Fills the memory with its bytes before the move, and sets the bytes that the oracle expects after
+ * it.
+ */
 void board_case_begin(const struct board_case *c, struct board *board);
 
 /* Moves a piece by a loop over its rows for `who` (PROFILE_CORE or PROFILE_DMA). Returns false

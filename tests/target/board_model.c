@@ -49,7 +49,7 @@ void board_reset(struct board *board, uint64_t salt, uint64_t most)
     board->fault[0] = '\0';
 }
 
-/* Returns the slot of the page, or the free slot in which the page belongs. */
+/* Returns the slot of the page or, if it has none, the free slot for it. */
 static uint32_t *slot_of(const struct board *board, uint64_t number)
 {
     size_t at = (size_t)draw_mix(number) & (board->slots - 1);

@@ -16,12 +16,12 @@ enum { DIMS = 4, WORD = 4, BD_WORDS = 8, BD_BYTES = BD_WORDS * WORD };
 /* One side of a transfer, in 32-bit words except for `base`. */
 struct side {
     uint64_t base;       /* byte address */
-    uint64_t length;     /* words of the stream, zeros of the padding included */
+    uint64_t length;     /* number of words of the stream, zeros of the padding included */
     uint64_t step[DIMS]; /* 1 .. */
-    uint64_t wrap[DIMS]; /* 0: the dimension does not wrap, so that the next ones are unused. The
-                            last has none */
+    uint64_t wrap[DIMS]; /* 0: the dimension does not wrap, and the next dimensions are not used.
+                            The last dimension never wraps */
     uint64_t before[DIMS], after[DIMS]; /* zeros around a dimension */
-    bool valid, chained, odd;           /* odd: has a feature that is not modelled */
+    bool valid, chained, odd;           /* true: the BD uses a feature that is not modelled */
 };
 
 /* The position of a side in its stream, for each dimension. */
@@ -47,7 +47,7 @@ static struct side side_of(const uint32_t w[BD_WORDS])
     };
 }
 
-/* Checks a side. Zeros around a dimension require that the dimension wraps. */
+/* Checks a side. A dimension with zeros around it must wrap. */
 static bool side_check(struct board *board, const struct side *side, const char *name, bool reads)
 {
     bool wraps = true;
@@ -75,7 +75,7 @@ static bool side_check(struct board *board, const struct side *side, const char 
     return true;
 }
 
-/* Returns true if the word at the cursor is a zero of the padding; else sets *address. */
+/* Returns true if the word at the cursor is a zero of the padding; otherwise sets *address. */
 static bool cursor_is_zero(const struct cursor *c, uint64_t *address)
 {
     const struct side *side = c->side;

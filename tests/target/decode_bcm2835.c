@@ -28,7 +28,7 @@ enum { WORD_BYTES = 4, LITE_MAX = 65535 };
 struct block {
     uint32_t info;
     uint64_t src, dst, width, rows;
-    int64_t src_stride, dst_stride; /* from the end of a row to the next row */
+    int64_t src_stride, dst_stride; /* from the end of one row to the beginning of the next row */
     uint32_t next;
 };
 

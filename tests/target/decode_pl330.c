@@ -14,7 +14,7 @@
 #include "tests/target/decoder.h"
 
 enum { BURST_BEATS = 16, BUS_MAX = 16, QUEUE_MAX = BURST_BEATS * BUS_MAX };
-enum { AXI_PAGE = 4096 }; /* no burst of AXI crosses a multiple of it */
+enum { AXI_PAGE = 4096 }; /* no burst of AXI crosses a multiple of this number */
 enum { RD_SAR, RD_CCR, RD_DAR };
 
 /* One side of a burst, from the channel control register. */
@@ -28,7 +28,7 @@ struct thread {
     uint32_t pc, sar, dar, ccr;
     uint8_t counter[2];
     struct burst src, dst;
-    bool controlled; /* the channel control register was written */
+    bool controlled; /* true: the channel control register was written */
     uint8_t queue[QUEUE_MAX];
     uint32_t queued;
     bool ended;
@@ -59,7 +59,10 @@ static bool set_control(struct thread *t, uint32_t pc, uint32_t value)
     return true;
 }
 
-/* Returns the number of bytes of a burst (a misaligned first beat is shorter); 0 after a fault. */
+/*
+ * Returns the number of bytes of a burst, whose first beat is shorter if it is misaligned; 0 after
+ * a fault.
+ */
 static uint32_t burst_bytes(struct thread *t, uint32_t pc, const struct burst *burst,
                             uint32_t address)
 {
@@ -75,7 +78,7 @@ static uint32_t burst_bytes(struct thread *t, uint32_t pc, const struct burst *b
     return burst->size * burst->beats - off;
 }
 
-/* Reads a burst. With a fixed address every beat reads from one place. */
+/* Reads a burst. If the address is fixed, every beat reads from the same place. */
 static bool load(struct thread *t, uint32_t pc)
 {
     const uint32_t bytes = burst_bytes(t, pc, &t->src, t->sar);

@@ -66,8 +66,8 @@ static bool destination_read(struct board *board, uint64_t at, struct element *e
 }
 
 /*
- * Moves the bytes of a source element to the destination elements that they fill. *to is the unused
- * rest of a destination element, before and after.
+ * Moves the bytes of a source element to destination elements. *to is the unused rest of the
+ * current destination element, both before and after the call.
  */
 static bool feed(struct board *board, struct element from, struct element *to)
 {

@@ -12,7 +12,7 @@ struct field_place {
 
 #define WORD(n) (32 * (n))
 
-/* One buffer descriptor of a memory tile, from bit `at` on. */
+/* The fields of one buffer descriptor of a memory tile, which begins at bit `at`. */
 #define AIE_BD(side, at)                                                                           \
     {PROFILE_AIE, side " Buffer_Length", (at) + WORD(0), 17},                                      \
         {PROFILE_AIE, side " Base_Address", (at) + WORD(1), 19},                                   \
@@ -27,7 +27,7 @@ struct field_place {
         PROFILE_AIE, side " Valid_BD", (at) + WORD(7) + 31, 1                                      \
     }
 
-/* One descriptor of a queue, from bit `at` on. */
+/* The fields of one descriptor of a queue, which begins at bit `at`. */
 #define ZDMA(side, at)                                                                             \
     {PROFILE_ZDMA, side " ADDR", (at) + WORD(0), 44},                                              \
         {PROFILE_ZDMA, side " SIZE", (at) + WORD(2), 30},                                          \
@@ -86,12 +86,12 @@ static bool put_places(enum profile_controller kind, const struct controller_des
     return true;
 }
 
-/* One or more instructions of PL330: the opcodes, then the value in `imm` bytes. */
+/* One or more instructions of the PL330: the opcodes, and then a value of `imm` bytes. */
 struct instruction {
     const char *name;
     uint8_t opcode[2];
     uint32_t opcodes, imm;
-    uint32_t minus; /* the stored value is less by this number */
+    uint32_t minus; /* number that is subtracted from the value when it is stored */
 };
 
 static const struct instruction instructions[] = {
@@ -107,7 +107,10 @@ static const struct instruction instructions[] = {
     {"DMAEND", {0x00}, 1, 0, 0},        {"DMASEV", {0x34}, 1, 1, 0},
 };
 
-/* Appends the instructions of a field. Without an operand, `value` is their number. */
+/*
+ * Appends the instructions of a field. If they have no operand, `value` is the number of
+ * instructions.
+ */
 static bool put_instruction(const struct instruction *instruction, uint64_t value, uint8_t *bytes,
                             size_t *size)
 {

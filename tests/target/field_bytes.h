@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Checks that the named fields of a descriptor, which people see, agree with its bytes, which the
- * controller gets. Names and places of the fields are those of the documents that the decoders
- * follow.
+ * Checks that the named fields of a descriptor, which users see, agree with its bytes, which the
+ * controller reads. The names and places of the fields are those of the documents from which the
+ * decoders were written.
  */
 #ifndef TEST_FIELD_BYTES_H
 #define TEST_FIELD_BYTES_H

@@ -4,11 +4,11 @@
 #include <string.h>
 
 enum {
-    RUN_HUGE = 20 << 20,     /* bytes of the longest rare runs */
-    COUNT_MOST = 140 * 1000, /* rows, if the rows are short */
+    RUN_HUGE = 20 << 20,     /* largest runs, in bytes, which are rare */
+    COUNT_MOST = 140 * 1000, /* number of rows if the rows are short */
     STEP_MOST = 40 << 20,    /* bytes */
-    ELEMENTS_MOST = 1 << 18, /* elements of nested loops */
-    EXTENT_USUAL = 300,      /* if the controller has no limit */
+    ELEMENTS_MOST = 1 << 18, /* number of elements of nested loops */
+    EXTENT_USUAL = 300,      /* used if the controller has no limit */
     HUGE_ONCE_IN = 64
 };
 
@@ -24,8 +24,8 @@ const char *limit_class_name(enum limit_class class)
 }
 
 /*
- * Returns a random number of 1 to `most` around a small multiple of the limit; of any magnitude if
- * the limit is 0 or out of reach.
+ * Returns a random number from 1 to `most`, near a small multiple of the limit. If the limit is 0
+ * or too large, the number has any magnitude.
  */
 static uint32_t near(struct draw *draw, uint64_t limit, uint64_t most)
 {
@@ -47,8 +47,9 @@ static uint32_t near_elements(const struct random_move *m, struct draw *draw, ui
 }
 
 /*
- * Picks a limit at random: the maximum run of the controller, its maximum bytes of a descriptor, or
- * the bytes of 1 or 256 bursts. A controller without the limit: its maximum run, or 16 bursts.
+ * Picks one of these limits at random: the controller's maximum run, the maximum bytes of its
+ * descriptors, or the bytes of 1 or 256 bursts. If the controller does not have the limit, uses its
+ * maximum run, or 16 bursts.
  */
 static uint64_t run_limit(struct draw *draw, const struct mli_channel_caps *caps, uint32_t burst)
 {
@@ -82,7 +83,7 @@ static void draw_run(struct random_move *m, struct draw *draw, const struct mli_
     set_shape(m, 2, (uint32_t[]){rows, run});
 }
 
-/* Rows with bytes that add up to the limit of a descriptor. */
+/* Makes rows whose bytes together are about the limit of a descriptor. */
 static void draw_bytes(struct random_move *m, struct draw *draw,
                        const struct mli_channel_caps *caps, uint32_t burst)
 {
@@ -165,7 +166,10 @@ static void draw_permute(struct random_move *m, struct draw *draw,
     memcpy(m->cfg.perm_dim, orders[draw_below(draw, 5)], 3);
 }
 
-/* Packed rows, or rows with gaps of some elements, or of up to a step of the controller. */
+/*
+ * Makes rows that are packed, or have gaps of a few elements, or of up to the largest step of the
+ * controller.
+ */
 static void draw_strides(struct draw *draw, uint32_t rank, const uint32_t *shape, uint64_t pitch,
                          int32_t *stride)
 {

@@ -9,7 +9,8 @@
 #include "cli/selftest/random_move.h"
 #include "mli_engine.h"
 
-/* Bytes of the longest usual runs. Runs around greater limits are rare, or do not occur at all. */
+/* Largest runs, in bytes, that are usual. Runs near larger limits are rare, or do not occur at all.
+ */
 enum { LIMIT_RUN_MOST = 1 << 20 };
 
 /* X(name, the limit) */
@@ -30,7 +31,10 @@ enum limit_class {
         LIMIT_CLASS_COUNT
 };
 
-/* Makes a random legal move of a class; `burst`: bytes of the controller's longest burst. */
+/*
+ * Makes a random legal move of a class. `burst` is the number of bytes of the controller's longest
+ * burst.
+ */
 void limit_move_draw(struct random_move *move, struct draw *draw, enum limit_class class,
                      const struct mli_channel_caps *caps, uint32_t burst);
 

@@ -42,8 +42,9 @@ struct mutant {
 /* The result of executing a list once. */
 struct outcome {
     bool too_long;                  /* the list needs more room than the case has */
-    uint64_t descriptors, executed; /* made; executed by the decoder (0: a program) */
-    uint64_t differ;                /* descriptors with fields that do not yield their bytes */
+    uint64_t descriptors, executed; /* number of descriptors that were made, and that the decoder
+                                       executed (0: a program) */
+    uint64_t differ; /* number of descriptors with fields that do not yield their bytes */
     uint64_t core, core_bytes;
     uint64_t wrong, first; /* number of bytes that differ; address of the first one */
 };
@@ -57,7 +58,7 @@ struct totals {
     uint64_t past[PAST_LIMITS];
     uint64_t moves, failures, skipped, descriptors, core, bytes, core_bytes, wrong;
     uint64_t mutants, noticed;
-    uint64_t compared, legalised, listed; /* moves; descriptors of libmli and of the list */
+    uint64_t compared, legalised, listed; /* moves; descriptors of libmli; those of the list */
 };
 
 struct bench {
@@ -88,7 +89,10 @@ static void flip(struct controller_descriptor *descriptor, const struct mutant *
                                                                                << mutant->bit % 64;
 }
 
-/* Writes a descriptor to the board's memory; a controller without chains executes it at once. */
+/*
+ * Writes a descriptor to the board's memory. If the controller has no chains, executes the
+ * descriptor at once.
+ */
 static bool give(struct bench *b, const struct controller_descriptor *descriptor)
 {
     if (b->decoder->one)
@@ -97,7 +101,8 @@ static bool give(struct bench *b, const struct controller_descriptor *descriptor
 }
 
 /*
- * Makes the list. The core moves its pieces meanwhile, and so does a controller without chains.
+ * Makes the list. Meanwhile the core moves its pieces; a controller without chains moves its
+ * pieces, too.
  */
 static bool execute_list(struct bench *b, const struct board_case *c, const struct mutant *mutant,
                          struct outcome *o)
@@ -214,8 +219,9 @@ static struct mli_channel_caps engine_caps(const struct target_profile *profile,
 }
 
 /*
- * Compares the copy with the pieces of libmli's legaliser, for an engine of this controller: the
- * processor moves the same bytes, and the list, which may take loops in any order, is as short.
+ * Compares the list with the pieces of libmli's legaliser for an engine of this controller: the
+ * processor must move the same bytes, and the list must be equally short, although its loops may
+ * have any order.
  */
 static void compare_with_legaliser(struct bench *b, const struct board_case *c)
 {
@@ -232,7 +238,7 @@ static void compare_with_legaliser(struct bench *b, const struct board_case *c)
     list = list_count(b->profile, &copy);
     mli_legalise_pieces(&copy, &caps, &legal);
     if (controller && controller->refuses && list.core_bytes != legal.cpu_bytes)
-        return; /* the list gives pieces to the core that the legaliser cuts once more */
+        return; /* the list gives pieces to the core that the legaliser would cut once more */
     b->totals.compared++;
     b->totals.legalised += legal.descriptors;
     b->totals.listed += list.descriptors;
@@ -368,7 +374,10 @@ static void run_case(struct bench *b, const struct options *options, uint64_t in
     }
 }
 
-/* Checks that the test can find faults: the controller moved most bytes, mutants were noticed. */
+/*
+ * Checks that the test can find faults: the controller must have moved most bytes, and most mutants
+ * must have been noticed.
+ */
 static bool proved(const struct totals *t, const struct target_profile *profile)
 {
     if (t->moves < ENOUGH)
@@ -450,7 +459,7 @@ static void add_core_memory(struct target_profile *profile)
     profile->memories[profile->memory_count++] = core;
 }
 
-/* Runs all built-in profiles, or one. Returns the number that failed, or -1. */
+/* Runs all built-in profiles, or only one. Returns how many failed, or -1. */
 static int run_profiles(const char *name, const struct options *options)
 {
     static struct target_profile profile;

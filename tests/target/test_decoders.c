@@ -35,7 +35,7 @@ struct hand_list {
     uint64_t executed;
     size_t size;
     uint8_t bytes[4 * WORDS_MAX];
-    struct hand_rows rows[ROWS_MAX]; /* ends with a run of 0 */
+    struct hand_rows rows[ROWS_MAX]; /* a run of 0 ends the list */
     struct hand_ignored ignored[IGNORED_MAX];
 };
 
@@ -95,7 +95,10 @@ static bool write_registers(const struct hand_list *list, const uint8_t *bytes)
     return list->decoder->one(&board, &registers);
 }
 
-/* Executes the list with these bytes. Returns whether it moved the rows of the list. */
+/*
+ * Executes the list, with these bytes in place of its own. Returns whether it has moved the rows of
+ * the list.
+ */
 static bool does(const struct hand_list *list, const uint8_t *bytes, uint64_t salt)
 {
     uint64_t executed = 0, first;
@@ -135,7 +138,7 @@ static void check_list(const struct hand_list *list)
     board_finish(&board);
 }
 
-/* Checks that the decoder refuses a list, with this text in the sentence. */
+/* Checks that the decoder refuses a list, and that the fault's message contains this text. */
 static void check_refused(const struct hand_list *list, const char *text)
 {
     assert_int_equal(board_init(&board, &profile), 0);
@@ -280,7 +283,8 @@ static void test_pl330(void **state)
     code(&list, 6, 0xbc, 2, SRAM + 0x3000);
     code(&list, 1, 0x0c, 0, 0); /* STZ */
     control(&list, &ignored, CONTROL(3, 4));
-    code(&list, 6, 0xbc, 0, DDR + 0xb003); /* misaligned alike: 32 - 3 bytes */
+    /* source and destination are equally misaligned: 32 - 3 bytes */
+    code(&list, 6, 0xbc, 0, DDR + 0xb003);
     code(&list, 6, 0xbc, 2, SRAM + 0x4003);
     code(&list, 1, 0x04, 0, 0);
     code(&list, 1, 0x08, 0, 0);
