@@ -29,7 +29,7 @@ struct scene {
     mli_client *client;
     mli_client_error error;
     int files[FILES];
-    int done; /* results that callbacks received */
+    int done; /* number of results that callbacks received */
 };
 
 static int wrong(const char *what)
@@ -38,7 +38,7 @@ static int wrong(const char *what)
     return 2;
 }
 
-/* Prints why a call failed. */
+/* Prints the reason why a call failed. */
 static int refused(const struct scene *scene, const char *call)
 {
     if (!*scene->error.message || scene->error.code >= 0 || !*scene->error.name)
@@ -87,7 +87,7 @@ static int fill(int fd, bool zeros)
     return 0;
 }
 
-/* Returns 0 if the destination has the content. */
+/* Returns 0 if the destination has the expected content. */
 static int check_bytes(const struct scene *scene, const char *call)
 {
     signed char got[BYTES];
@@ -219,7 +219,7 @@ static int detached(struct scene *s)
     return check_bytes(s, "submit_detached");
 }
 
-/* Starts a prepared job from a registered buffer to an allocated one. */
+/* Starts a prepared job that moves from a registered buffer to an allocated one. */
 static int start(struct scene *s, const mli_client_buffer *from, const mli_client_buffer *to)
 {
     mli_client_job job = copy_job(s);

@@ -5,14 +5,14 @@ import os
 import re
 
 SOFT = ("EINTR", "short")  # a program survives these
-# Nothing that the driver compares shows whether these calls had an effect.
+# Calls that may fail unnoticed: nothing that the driver compares shows whether they had an effect.
 UNSEEN = ("fsync", "fdatasync", "msync", "close", "fclose", "fflush", "fchmod", "lchown", "unlink", "unlinkat",
           "rmdir", "flock", "setsockopt")
 EMPTY_REASON = re.compile(r"Success|\(null\)|Unknown error|: *$|: error 0\b", re.M)
 
 
 def reason_words(kind, error):
-    """Returns the words of which the message must contain one."""
+    """Returns words, one of which the error message must contain."""
     if kind == "alloc":
         return ["memory"]
     return [os.strerror(error).lower()] + {errno.ENOMEM: ["memory"], errno.EMFILE: ["too many open files"],
@@ -20,7 +20,7 @@ def reason_words(kind, error):
 
 
 def broken_files(scene, before, after, found):
-    """Returns the files that are neither as before the command nor as after a good run."""
+    """Returns the files that are neither as before the command nor as after a successful run."""
     wrong = []
     for name in sorted(before.keys() | after.keys() | found.keys()):
         absent = object()

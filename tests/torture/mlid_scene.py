@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """mlid as a scene: it starts, serves clients, reloads its configuration, and ends, while one call fails.
 
-mlid may refuse a request or close a connection for a failed call, but never answer wrong bytes, end, or fail to serve
-the next client. Only while it starts may it end, with a message.
+Because of a failed call, mlid may refuse a request or close a connection. It must not send wrong bytes or end, and
+must serve the next client. Only while it starts may it end, with a message.
 """
 import dataclasses
 import grp
@@ -31,7 +31,7 @@ SESSIONS = 3  # at most, until the call has failed and a later session has succe
 
 
 class Wrong(Exception):
-    """Raised for a wrong answer."""
+    """Raised for a wrong answer of mlid."""
 
 
 def check(condition, what):
@@ -40,7 +40,7 @@ def check(condition, what):
 
 
 def plain_jobs(link):
-    """Jobs with files, in a chain."""
+    """A chain of jobs with files."""
     source, middle, last = Memory(NEW), Memory(OLD), Memory(OLD)
     first = link.request("job.submit", copy(24, name="first"), [source.fd, middle.fd])
     second = link.request("job.submit", copy(24, name="second", after=["first"]), [middle.fd, last.fd])
@@ -54,7 +54,7 @@ def plain_jobs(link):
 
 
 def prepared_jobs(link):
-    """A registered and an allocated buffer, and a prepared job between them."""
+    """A registered buffer, an allocated buffer, and a prepared job between them."""
     source = Memory(NEW)
     one = link.call("buffer.register", {"fd": 0}, [source.fd])["buffer"]
     made = link.reply(link.request("buffer.alloc", {"size": 4096}))
@@ -82,7 +82,7 @@ def questions(link):
 
 
 def session(path):
-    """A client that does everything. Returns None, or why it was refused; raises Wrong."""
+    """Runs a client that uses everything. Returns None, or the reason why mlid refused something; raises Wrong."""
     try:
         with Connection(path, patience=PATIENCE) as link:
             questions(link)
@@ -109,7 +109,7 @@ class MlidScene:
 
 
 class MlidStage:
-    """The directory of mlid. run() has the life of one mlid."""
+    """The directory of mlid. run() runs one mlid from its start to its end."""
 
     def __init__(self, root, scene):
         self.scene, self.root = scene, pathlib.Path(root)
@@ -155,13 +155,14 @@ class MlidStage:
         return None
 
     def starts(self):
-        """Returns whether mlid serves. The line in its log is the last step, unless its write has failed."""
+        """Returns whether mlid serves. The line about this in its log is the last step of the start, unless writing
+        the line failed."""
         if wait_for(lambda: " listening " in self.text() or self.process.poll() is not None, SLOW):
             return self.process.poll() is None
         return wait_for(lambda: self.accepts() or self.process.poll() is not None, PATIENCE) and self.accepts()
 
     def metrics(self):
-        """Reads the metrics; returns None, or why there are none."""
+        """Reads the metrics. Returns None, or the reason why mlid sent none."""
         try:
             with socket.socket(socket.AF_UNIX) as peer:
                 peer.settimeout(PATIENCE)
@@ -173,7 +174,7 @@ class MlidStage:
         return None if b"200 OK" in page and page.endswith(b"\n") else f"metrics: {page[:100]}"
 
     def reload(self):
-        """Sends SIGHUP; returns None, or why nothing was reloaded."""
+        """Sends SIGHUP. Returns None, or the reason why mlid did not reload."""
         self.configure("debug")
         self.process.send_signal(signal.SIGHUP)
         if not wait_for(lambda: "reloaded" in self.text() or self.process.poll() is not None, PATIENCE):
@@ -182,7 +183,7 @@ class MlidStage:
         return refused[0] if refused else None
 
     def serve(self):
-        """Returns what was refused in each step."""
+        """Returns what mlid refused in each step."""
         steps = [lambda: session(self.socket), self.crowd, self.metrics, self.reload]
         refused = [text for text in (step() for step in steps) if text]
         for _ in range(SESSIONS):
@@ -193,7 +194,7 @@ class MlidStage:
         raise Wrong(f"serves no client after the fault: {refused[-1]}")
 
     def settled(self):
-        """Expects the descriptors of a good run."""
+        """Expects that as many descriptors are open as in a run without a failure."""
         if self.fds is None:
             wait_for(lambda: sum(name.startswith("socket:") for name in open_files(self.process.pid)) <= 2, 2 * SLOW)
             self.fds = len(open_files(self.process.pid))
@@ -218,7 +219,7 @@ class MlidStage:
         return Outcome(code, "\n".join(refused), self.text(), {"served": served}, wrong, report.Report(self.report))
 
     def end(self):
-        """Sends SIGTERM. Returns the exit code, None if mlid hangs."""
+        """Sends SIGTERM. Returns the exit code, or None if mlid hangs."""
         if self.process.poll() is None:
             self.process.terminate()
         try:
@@ -229,7 +230,7 @@ class MlidStage:
             return None
 
     def differs(self, again, good):
-        """The order of the lines in the log differs; what clients saw must not."""
+        """The order of the lines in the log may differ between runs, but what clients saw must not."""
         return again.out or again.left or good.out or good.left or again.code != good.code
 
     def judge(self, kind, outcome, _):

@@ -48,28 +48,31 @@ enum {
     NEW_NAME_ = ENOSPC_ | EIO_,
 };
 
-/* Returned by choose(): the call returns a short count. */
+/* Returned by choose(): the call must return a short count. */
 enum { SHORT = -1 };
 
 /**
- * Counts the call `name`, which can fail with a set of `kinds`. Returns 0 if it must be made,
- * SHORT, or the errno with which it must fail.
+ * Counts the call `name`, which can fail with a set of `kinds`. Returns 0 if the call must be made,
+ * SHORT, or the errno with which the call must fail.
  */
 int choose(const char *name, unsigned kinds);
 
-/** Returns the next definition of a function. */
+/** Returns the definition of a function that this library replaces. */
 void *next_function(const char *name);
 
-/** Writes the kind, number, name and stack of the call that fails to the report. */
+/** Writes the kind, the number, the name and the stack of the failed call to the report. */
 void report_failure(enum kind kind, unsigned long number, const char *name, int error);
 
-/** Maps the report. Returns false if another process uses the report, or no report exists. */
+/** Maps the report. Returns false if there is none, or if another process uses it. */
 bool report_open(const char *path);
 
-/** Counts a call of this kind in the report. Returns its number, from 1. */
+/** Counts a call of this kind in the report. Returns the call's number, from 1. */
 unsigned long report_count(enum kind kind);
 
-/** Notes the stack of call `number`, so that the driver can distinguish the places of calls. */
+/**
+ * Writes a hash of the stack of call `number` to the report, so that the driver can distinguish
+ * calls by place.
+ */
 void report_stack(enum kind kind, unsigned long number);
 
 /** Returns whether this thread is inside report_failure() or report_stack(). */
@@ -80,7 +83,8 @@ bool report_busy(void);
     if (!next)                                                                                     \
     *(void **)&next = next_function(#name)
 
-/* Defines a wrapper. `bad` is the call's result on an error, `error` its errno. */
+/* Defines a wrapper. `bad` is the value that the call returns after an error, `error` is its errno.
+ */
 #define WRAP(type, name, params, args, bad, kinds)                                                 \
     type name params                                                                               \
     {                                                                                              \

@@ -32,7 +32,7 @@ static const int errors[] = {
 #undef KIND_ERROR
 };
 
-/* Addresses of this library, and of the sanitizer's library, whose calls must not fail. */
+/* Address ranges of this library and of the sanitizer's library: calls from there must not fail. */
 static struct span {
     uintptr_t begin, end;
 } own, sanitizer;
@@ -168,7 +168,8 @@ static uint64_t mix(uint64_t value)
     return value ^ value >> 31;
 }
 
-/* EINTR once in 8 calls, and never twice in a row; a short count twice in 8. */
+/* Returns EINTR for one call in 8, but never twice in a row, and a short count for two calls in 8.
+ */
 static int choose_at_random(unsigned kinds)
 {
     static __thread bool interrupted;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Wrappers of calls for files. A program calls a name with or without 64, or the name of
- * _FORTIFY_SOURCE; the headers must not redirect one name to the other.
+ * Wrappers of calls for files. A program may call a function by its name, with or without 64, or by
+ * its name for _FORTIFY_SOURCE; therefore the headers must not redirect one name to another.
  */
 #undef _FILE_OFFSET_BITS
 #undef _TIME_BITS
@@ -91,7 +91,7 @@ static bool may_lose_bytes(int fd)
         *(void **)&status = next_function("fstat");
     snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
     syscall(SYS_readlink, path, name, sizeof(name) - 1);
-    /* Memory cannot be lost. */
+    /* Bytes in memory cannot be lost. */
     return strcmp(name, "/memfd:") != 0 && status(fd, &st) == 0 && S_ISREG(st.st_mode) &&
            (fcntl(fd, F_GETFL) & O_ACCMODE) != O_RDONLY;
 }

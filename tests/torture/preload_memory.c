@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Wrappers of allocations. strdup(), asprintf(), getline(), fopen() and others allocate through
- * these, because glibc calls the program's malloc.
+ * Wrappers of allocations. Allocations in strdup(), asprintf(), getline(), fopen() and others come
+ * here too, because glibc calls the program's malloc().
  */
 #include <errno.h>
 #include <malloc.h>
@@ -18,7 +18,7 @@ WRAP(void *, memalign, (size_t alignment, size_t size), (alignment, size), NULL,
 WRAP(int, posix_memalign, (void **block, size_t alignment, size_t size), (block, alignment, size),
      error, alloc_)
 
-/* dlsym() may allocate with calloc() before it knows the next one. */
+/* dlsym() may call calloc() before it has found the C library's calloc(). */
 void *calloc(size_t count, size_t size)
 {
     static __typeof__(&calloc) next;

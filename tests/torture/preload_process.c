@@ -39,7 +39,10 @@ WRAP(int, epoll_pwait,
 WRAP(int, poll, (struct pollfd * fds, nfds_t count, int timeout), (fds, count, timeout), -1,
      timeout == 0 ? ENOMEM_ : ENOMEM_ | EINTR_)
 
-/* Only the commands that make a descriptor can fail because no descriptor is free. */
+/*
+ * Of all commands of fcntl(), only those that make a descriptor can fail because no descriptor is
+ * free.
+ */
 static unsigned fcntl_kinds(int command)
 {
     return command == F_DUPFD || command == F_DUPFD_CLOEXEC ? EMFILE_ : 0U;
@@ -73,7 +76,7 @@ WRAP(int, accept4, (int fd, struct sockaddr *address, socklen_t *size, int flags
 WRAP(int, setsockopt, (int fd, int level, int option, const void *value, socklen_t size),
      (fd, level, option, value, size), -1, ENOMEM_)
 
-/* A connection that does not wait is not interrupted. */
+/* If connect() does not wait, it is not interrupted. */
 int connect(int fd, const struct sockaddr *address, socklen_t size)
 {
     NEXT(connect);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The report is a file that the driver creates, mapped and shared: it is complete however the
- * process ends. torture_report.py reads it; the two structures must match.
+ * The report is a file that the driver creates and that processes map and share, so that it is
+ * complete however a process ends. torture_report.py reads it; the two structures must match.
  */
 #include <errno.h>
 #include <execinfo.h>
@@ -23,7 +23,7 @@ struct report {
     atomic_uint process;
     uint32_t kinds;
     atomic_ulong count[16];
-    atomic_ulong failed; /* number of the call that failed; 0: none */
+    atomic_ulong failed; /* number of the failed call; 0: no call failed */
     char name[NAME];
     int32_t error;
     uint32_t frame_count;
@@ -32,12 +32,13 @@ struct report {
         char module[MODULE];
     } frames[FRAMES];
     uint32_t ended;      /* 1: exit() was called */
-    uint32_t open_count; /* descriptors that are open then, standard streams left out */
+    uint32_t open_count; /* number of descriptors that are open at exit, except for the standard
+                            streams */
     char open[OPEN_MAX_LISTED][OPEN_NAME];
     uint64_t stacks[KIND_COUNT][STACKS];
 };
 
-/* Of the leak sanitizer, if the program has it. */
+/* A function of the leak sanitizer, if the program has one. */
 extern void __lsan_disable(void) __attribute__((weak));
 extern void __lsan_enable(void) __attribute__((weak));
 
@@ -71,7 +72,7 @@ bool report_open(const char *path)
     busy = true;
     if (__lsan_disable)
         __lsan_disable();
-    backtrace(stack, 1); /* the first call allocates memory that is never freed */
+    backtrace(stack, 1); /* the first call of backtrace() allocates memory that is never freed */
     if (__lsan_enable)
         __lsan_enable();
     busy = false;
@@ -83,8 +84,10 @@ unsigned long report_count(enum kind kind)
     return atomic_fetch_add(&report->count[kind], 1) + 1;
 }
 
-/* Returns an address as the module's symbol table has it: absolute in a program that is not
- * relocated. */
+/*
+ * Returns an address as the module's symbol table has it; for a program that is not relocated, this
+ * is the absolute address.
+ */
 static uint64_t address_in(const Dl_info *module, const void *address)
 {
     const ElfW(Ehdr) *header = module->dli_fbase;
@@ -92,7 +95,7 @@ static uint64_t address_in(const Dl_info *module, const void *address)
     return (uintptr_t)address - (header->e_type == ET_EXEC ? 0 : (uintptr_t)header);
 }
 
-/* Returns the stack without the frames of this library, and of the sanitizer's backtrace(). */
+/* Returns the stack without the frames of this library and of the sanitizer's backtrace(). */
 static int caller_stack(void *stack[FRAMES], struct frame frames[FRAMES])
 {
     int depth = backtrace(stack, FRAMES), kept = 0;
@@ -142,7 +145,10 @@ void report_stack(enum kind kind, unsigned long number)
     busy = false;
 }
 
-/* Lists descriptors that are still open at exit. The last destructor of the process to run. */
+/*
+ * Lists the descriptors that are still open at exit. This is the last destructor that runs in the
+ * process.
+ */
 __attribute__((destructor)) static void end(void)
 {
     char path[64], name[OPEN_NAME];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Wrappers of calls that move bytes, and may move fewer than asked. */
+/* Wrappers of calls that move bytes, possibly fewer than requested. */
 #undef _FILE_OFFSET_BITS
 #undef _TIME_BITS
 #include <errno.h>
@@ -17,7 +17,7 @@
 
 enum { VECTORS = 64 };
 
-/* fstat() without this library's wrapper, which would count it. */
+/* Calls fstat() without this library's wrapper, which would count the call. */
 static int file_status(int fd, struct stat *st)
 {
     static __typeof__(&fstat) next;
@@ -43,13 +43,13 @@ static unsigned transfer_kinds(int fd, size_t size, bool writes)
         return kinds | (size > (writes ? PIPE_BUF : 1) ? short_ : 0U);
     if (S_ISCHR(st.st_mode))
         return kinds | EIO_ | (size > 1 ? short_ : 0U);
-    /* A stream may transfer a part of the bytes; eventfd and timerfd transfer whole records. */
+    /* A call may move a part of the bytes of a stream; eventfd and timerfd have whole records. */
     if (S_ISSOCK(st.st_mode) && getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &length) == 0)
         return kinds | ECONNRESET_ | (type == SOCK_STREAM && size > 1 ? short_ : 0U);
     return kinds;
 }
 
-/* Decides about a transfer. Returns the number of bytes to move, or -1 with errno. */
+/* Decides whether a transfer fails. Returns the number of bytes to move, or -1 with errno set. */
 static ssize_t allowed(const char *name, int fd, size_t size, bool writes)
 {
     const int saved = errno;
@@ -61,7 +61,7 @@ static ssize_t allowed(const char *name, int fd, size_t size, bool writes)
         return (ssize_t)size;
     if (error == SHORT)
         return (ssize_t)((size + 1) / 2);
-    /* After a connection is lost, no more bytes come from it. */
+    /* After a connection was lost, no more bytes come from it. */
     if (error == ECONNRESET)
         shutdown(fd, SHUT_RDWR);
     errno = error;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The report of the preloaded library: counted calls, the call that failed and its stack."""
+"""Reads the report of the preloaded library: the numbers of calls, the failed call, and its stack."""
 import os
 import pathlib
 import re
@@ -8,7 +8,7 @@ import subprocess
 
 HERE = pathlib.Path(__file__).resolve().parent
 KINDS = re.findall(r"X\((\w+), \w+\)", (HERE / "preload_kinds.h").read_text())[1:]
-# struct report of preload_report.c
+# The format of struct report in preload_report.c
 HEAD = struct.Struct("=II16QQ32siI")
 FRAMES, FRAME = 24, struct.Struct("=Q104s")
 TAIL = struct.Struct("=II")
@@ -54,7 +54,7 @@ class Report:
         self.open = [_text(raw[offset:offset + OPEN_NAME]) for offset in at]
 
     def stacks(self, kind):
-        """Returns a hash of the stack of each call of this kind, in order."""
+        """Returns hashes of the stacks of all calls of this kind, in the order of the calls."""
         count = min(self.counts[kind], STACKS)
         with open(self.path, "rb") as file:
             file.seek(STACKS_AT + KINDS.index(kind) * STACKS * 8)
@@ -62,7 +62,7 @@ class Report:
 
 
 class Symbols:
-    """Names of functions, from one addr2line for each module."""
+    """Looks up the names of functions, with one addr2line process for each module."""
 
     def __init__(self):
         self.tools, self.names = {}, {}
@@ -73,8 +73,8 @@ class Symbols:
                 ["addr2line", "-a", "-f", "-i", "-s", "-e", module], stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         tool = self.tools[module]
-        # The address is that of the call, not of the next instruction. addr2line's answer to the address 0
-        # marks the end of the answer to the first address.
+        # Looks up the address of the call, not that of the next instruction. addr2line's answer to the address 0 shows
+        # where the answer to the first address ends.
         tool.stdin.write(f"{offset - 1:#x}\n0\n")
         tool.stdin.flush()
         lines = [tool.stdout.readline().strip()]
@@ -85,7 +85,7 @@ class Symbols:
         return [(function, place.partition(" ")[0]) for function, place in zip(functions, places)]
 
     def frames(self, module, offset):
-        """Returns (function, file:line) of a frame and of the functions inlined in it."""
+        """Returns (function, file:line) of a frame, and of each function that was inlined there."""
         if (module, offset) not in self.names:
             found = self._ask(module, offset)
             if found[0][1].startswith("?"):  # without debug information

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A scene: a command, its files, and what a run of it left behind."""
+"""A scene: a command, its files, and the result of a run."""
 import dataclasses
 import os
 import pathlib
@@ -23,7 +23,7 @@ PATIENCE = 10 * SLOW  # seconds after which a run hangs
 
 
 def timeless(text):
-    """Replaces what differs between two runs: times, rates, temporary names and process numbers."""
+    """Replaces texts that differ between two runs: times, rates, temporary names and process ids."""
     text = re.sub(r'("[\w-]*(?:time|timestamp|seconds|_ns|ns_\w+|_per_s|duration\w*|start|pid|version)": )'
                   r'("[^"]*"|[\d.e+-]+|null)', r"\1T", text)
     text = re.sub(r"\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:?\d\d)?", "T", text)
@@ -34,7 +34,7 @@ def timeless(text):
 
 @dataclasses.dataclass
 class Outcome:
-    """What a run did: exit code (None: it hung), output, files, and the report of the library."""
+    """The result of a run: exit code (None: it hung), output, files, and the report of the library."""
     code: int
     out: str
     err: str
@@ -97,7 +97,7 @@ class Scene:
 
 
 class Stage:
-    """The directory in which a scene runs again and again, and its daemon."""
+    """The directory in which a scene runs many times, and its daemon."""
 
     def __init__(self, root, scene):
         self.scene, self.root = scene, pathlib.Path(root)
@@ -134,7 +134,7 @@ class Stage:
         return environment
 
     def filled(self, word):
-        """Replaces the names of processes that the scene has started."""
+        """Replaces the names that contain ids of processes which the scene has started."""
         if not isinstance(word, str):
             return word
         for name, value in (("{socket}", self.daemon and self.daemon.socket),
@@ -144,7 +144,7 @@ class Stage:
         return word
 
     def ctl(self, *words):
-        """Runs mlictl without faults, before or after the command of the scene."""
+        """Runs mlictl without failing calls, before or after the command of the scene."""
         words = [self.filled(word) for word in words]
         done = subprocess.run([MLICTL, *words], cwd=self.work, env=self.environment(),
                               stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=PATIENCE)
@@ -154,7 +154,7 @@ class Stage:
 
     @staticmethod
     def tree(directory):
-        """Returns contents of files, targets of links, and None for directories."""
+        """Returns the contents of files, the targets of links, and None for directories."""
         found = {}
         for at, directories, names in os.walk(directory):
             for name in directories:
@@ -170,7 +170,7 @@ class Stage:
         return found
 
     def restore(self):
-        """Makes the files of the scene as they were before the command."""
+        """Restores the files of the scene as they were before the command."""
         if self.kept == self.before:
             return
         for directory in (self.work, self.tmp):
@@ -216,7 +216,7 @@ class Stage:
                        report.Report(self.report))
 
     def leftovers(self, group):
-        """Returns temporary files and running processes of the command."""
+        """Returns temporary files and running processes that the command has left."""
         left = [f"temporary file {name}" for name in self.tree(self.tmp)]
 
         def gone():
@@ -234,14 +234,14 @@ class Stage:
         return left
 
     def differs(self, again, good):
-        """Returns whether two runs without a failure differ."""
+        """Returns whether the results of two runs without a failed call differ."""
         return judge.same_result(self.scene, again, good)
 
     def judge(self, kind, outcome, good):
         return judge.defects(self.scene, kind, outcome, good, self.before)
 
     def close(self):
-        """Ends daemon, board and queue. Returns what is wrong with the daemon after all runs."""
+        """Ends the daemon, the board and the queue. Returns what is wrong with the daemon after all runs."""
         if self.queue:
             self.queue.stop()
         if self.agent:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The scenes: each command of mlictl with small files. To add one, add it to a list below."""
+"""The scenes: each command of mlictl with small files. To add a scene, add it to a list below."""
 import io
 import json
 import os
@@ -50,7 +50,7 @@ MODEL = {"net.onnx": transpose_model(), "job.json": text(
 
 
 def sequence():
-    """Returns an ONNX model with an Identity of a sequence x, and x as a SequenceProto of two tensors."""
+    """Returns an ONNX model with an Identity of a sequence x, and a SequenceProto with two tensors for x."""
     def member(number, value):
         return bytes([number << 3 | 2, len(value)]) + value
 
@@ -115,7 +115,7 @@ def profile(name):
 
 
 def local():
-    """Commands on jobs and tensors, without a daemon."""
+    """Commands on jobs and tensors, which need no daemon."""
     return [
         Scene("run", ("run", "job.json"), ONE),
         Scene("run-json", ("run", "--json", "job.json"), ONE, digits=True),
@@ -277,7 +277,7 @@ def enqueue_and_run(ctl):
 
 
 def check_queue(ctl):
-    """After any run, enqueue, a worker and collect report each case once."""
+    """After any run, the commands enqueue, a worker and collect must report each case exactly once."""
     enqueue_and_run(ctl)
     report = ctl("batch", "collect", *QUEUE, "--json", "--remove").stdout.decode()
     events = [json.loads(line) for line in report.splitlines()]
@@ -286,7 +286,7 @@ def check_queue(ctl):
 
 
 def queues():
-    """Cases from a queue, if Redis is installed."""
+    """Commands that take cases from a queue, if Redis is installed."""
     def scene(name, *words, before=None, **more):
         return Scene(name, ("batch", *words), CASES, make=with_golden,
                      queue=Redis, before=before, after=check_queue, reports=True, digits=True, **more)
@@ -299,7 +299,7 @@ def queues():
 
 
 def clients():
-    """libmli_client, over a socket and over a command."""
+    """Programs with libmli_client, connected by a socket or by a command."""
     files = dict.fromkeys(("source.raw", "result.raw"), bytes(24))
 
     def scene(name, *words):
@@ -311,7 +311,7 @@ def clients():
 
 
 def left_out():
-    """Returns why scenes are missing on this machine."""
+    """Returns the reasons why this machine cannot run some scenes."""
     return ([f"queue: {Redis.missing()}"] if Redis.missing() else []) + \
         ([] if NPZ_WORKS else ["npz: built without zlib"])
 

@@ -6,7 +6,7 @@
     shaken.py --all               all tests
     shaken.py --seed 7 test_batch.py daemon/test_protocol.py
 
-All that the library returns is allowed by POSIX at any time, so every test must pass as usual. Exit status: 0 passed,
+POSIX allows everything that the library returns at any time, so every test must pass as usual. Exit status: 0 passed,
 1 failed, 77 not possible with this build.
 """
 import argparse
@@ -24,7 +24,7 @@ SLOW = float(os.environ.get("MLI_TEST_SLOW", "1"))
 PROGRAMS = "mlictl:mlid:mli_agent"
 SAMPLE = 5
 TIMEOUT = 300 * SLOW
-# Tests that cannot run so, each with its reason.
+# Tests that cannot run with short counts and interrupted calls, each with the reason.
 LEFT_OUT = {
     "test_linked.py": "compiles programs",
     "test_tiling.py": "needs an example program",

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Failures that are ignored on purpose, each with its reason.
-
-A row has: regular expressions of the defect, of the failing call and of a function on its stack ("": any), and the
-reason.
+"""Failures that are ignored on purpose. A row has regular expressions of the defect, of the failed call and of a
+function on its stack ("": any), and the reason why the failure is ignored.
 """
 import re
 

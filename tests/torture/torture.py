@@ -31,7 +31,7 @@ GIVE_UP = 12  # different defects of a scene that are printed
 
 
 class Tally:
-    """Counts of a scene, and its defects by place."""
+    """The counts of a scene, and its defects by the place of the failed call."""
 
     def __init__(self, scene):
         self.scene, self.calls, self.distinct, self.failed = scene, 0, 0, 0
@@ -46,13 +46,13 @@ class Tally:
 
 
 def place(stack):
-    """Returns the innermost frames of the project's sources, for people."""
+    """Returns the innermost frames that are in the project's sources, as text."""
     shown = [f"{function} ({at})" for function, at in stack]
     return " < ".join(shown[:7])
 
 
 def numbers(kind, good, options):
-    """Returns the numbers of the calls to fail: all, or each distinct stack once."""
+    """Returns the numbers of the calls to fail: all calls, or one call for each distinct stack."""
     count = good.report.counts[kind]
     if options.all:
         return list(range(1, count + 1))
@@ -63,7 +63,7 @@ def numbers(kind, good, options):
 
 
 def plan(scene, good, options):
-    """Returns the (kind, number) to fail. The choice with --every depends on the seed only."""
+    """Returns (kind, number) for each call to fail. With --every, the choice depends only on the seed."""
     cases = [(kind, number) for kind in options.kinds for number in numbers(kind, good, options)]
     offset = sum(map(ord, scene.name)) + options.seed
     every = options.every * (20 if getattr(scene, "slow", False) else 1)
@@ -87,7 +87,7 @@ class Driver:
 
     @staticmethod
     def judge(stage, kind, outcome, good, stack):
-        """Returns the defects, and those that are tolerated."""
+        """Returns two lists: the defects, and the tolerated defects."""
         wrong, ignored = [], []
         for text in stage.judge(kind, outcome, good):
             (ignored if tolerated.reason(text, outcome.report.name, stack) else wrong).append(text)
@@ -152,7 +152,7 @@ def show(tally, options):
 
 
 def repeat(driver, scene, fail):
-    """Runs one fault and prints everything."""
+    """Runs the command with one failing call, and prints everything."""
     with tempfile.TemporaryDirectory(prefix="mli-torture-") as directory:
         stage = scene.stage(directory)
         good = stage.run("alloc:0")
@@ -198,7 +198,7 @@ def arguments():
 
 
 def sampled(chosen, options):
-    """Returns the scenes of a sample, and makes `options.every` smaller if scenes are left out."""
+    """Returns the scenes of a sample. If this leaves scenes out, makes `options.every` smaller."""
     if not options.sample or PERCENT >= 50 or len(chosen) < SCENES:
         return chosen
     options.every = max(1, options.every // SCENES)

@@ -62,7 +62,7 @@ static void give_up(const char *what)
     exit(1);
 }
 
-/* Returns a dma-buf of SIZE bytes, open for `access`. */
+/* Returns a dma-buf of SIZE bytes that is open for `access`. */
 static struct shared create(int card, int access)
 {
     struct drm_dumb dumb = {.height = SIZE / PAGE, .width = PAGE, .bpp = 8};
@@ -171,7 +171,7 @@ static void move_by_buffers(mli_client *client, const struct shared *src, const 
         complain(scene, "the size of the buffer is wrong, or it is not sealed");
     job.src_memory.buffer = from.id;
     job.dst_memory.buffer = to.id;
-    for (int i = 0; i < 3; i++) { /* the service maps the buffers once */
+    for (int i = 0; i < 3; i++) { /* the service maps each buffer only once */
         fill(src, dst);
         submit(scene, client, &job);
         compare(scene, src, dst, false);
@@ -203,7 +203,8 @@ static void refuse_wrong_buffers(mli_client *client, int card, const struct shar
     job.dst_memory.fd = dst->fd;
     job.src_memory.offset = SIZE - ROWS * COLUMNS + 1;
     refuse("source beyond the end of its dma-buf", client, &job);
-    compare("refused jobs", src, dst, false); /* as the last successful job has left both */
+    /* both buffers are as the last successful job has left them */
+    compare("refused jobs", src, dst, false);
 }
 
 int main(int argc, char **argv)
