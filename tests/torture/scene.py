@@ -134,7 +134,7 @@ class Stage:
         return environment
 
     def filled(self, word):
-        """Replaces the names that contain ids of processes which the scene has started."""
+        """Replaces {socket}, {board} and {queue} in a word by the addresses of what the scene has started."""
         if not isinstance(word, str):
             return word
         for name, value in (("{socket}", self.daemon and self.daemon.socket),
