@@ -36,7 +36,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* Runs a move over its own connection. Returns the name of the call that failed, or NULL. */
+/* Runs a move over its own connection. Returns a text that says what failed, or NULL. */
 static const char *session(void)
 {
     int socket, src = memfd_with("abcd", 4), dst = memfd_with("....", 4);
