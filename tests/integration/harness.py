@@ -21,7 +21,7 @@ import unittest
 
 
 def _on_demand(name):
-    """Returns a module that is imported at its first use, or None if it is not installed."""
+    """Returns a module that its first use imports, or None if it is not installed."""
     spec = importlib.util.find_spec(name)
     if spec is None:
         return None
@@ -39,27 +39,28 @@ MLID = os.environ.get("MLID", "mlid")
 AGENT = os.environ.get("MLI_AGENT", "mli-agent")  # empty: mlictl was built without boards
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 DATA = pathlib.Path(os.environ.get("MLI_TEST_DATA", SOURCE.parent / "shared" / "data"))
-# The process that runs the tests may ignore these signals (nohup does), but the tested programs must not inherit that.
+# Whoever runs the tests may ignore these signals (nohup does); the tested programs must not ignore
+# them.
 for _number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
     if signal.getsignal(_number) == signal.SIG_IGN:
         signal.signal(_number, signal.SIG_DFL)
 
-# The percentage of the random cases that run. Less than 100 in instrumented programs, which are slow to start.
+# Less than 100 in instrumented programs, which take long to start.
 PERCENT = int(os.environ.get("MLI_TEST_PERCENT", "100"))
 # The leak sanitizer reads all data of a process when it ends, which takes half of the time of a short run. With less than
 # 100 %, it checks one start of mlictl in 4; MLI_TEST_TURN chooses others.
 LEAKS_PART = 4
-# Limit of time in seconds for one step of a test, far more than a step needs with sanitizers or valgrind.
+# No step of a test takes so many seconds, even with sanitizers or valgrind.
 PATIENCE = 120 if float(os.environ.get("MLI_TEST_SLOW", "1")) > 1 else 60
 
 
 def scaled(count):
-    """Returns how many of `count` similar cases to run: at least one."""
+    """Returns the number of cases to run of `count` cases that differ little: at least one."""
     return max(1, count * PERCENT // 100)
 
 
 def sampled(items):
-    """Returns the items of a list of similar cases that are to run: the first item and every n-th one."""
+    """Returns the items to run of a list of cases that differ little: the first and every n-th."""
     return list(items)[::100 // PERCENT]
 
 
@@ -76,7 +77,7 @@ def npy(dtype, shape, data, fortran=False):
 
 
 def transpose_model():
-    """Returns an ONNX model that transposes x, a float32 tensor of shape (batch, 2), and the constants w and v."""
+    """Returns an ONNX model: transposes of x, a float32 tensor of shape (batch, 2), and of the constants w and v."""
     def member(number, value):
         if isinstance(value, int):
             return bytes([number << 3, value])
@@ -95,7 +96,7 @@ needs_boards = unittest.skipUnless(AGENT, "mlictl was built without boards")
 
 
 def make_board(directory, board):
-    """Makes a firmware directory in which the agent of this machine stands for a board, without QEMU."""
+    """Makes a firmware directory in which the agent of this machine, and no QEMU, stands for a board."""
     place = pathlib.Path(directory) / board
     place.mkdir(parents=True, exist_ok=True)
     stand_in = place / "qemu"
@@ -172,8 +173,7 @@ class Daemon:
         return sum(name.startswith("socket:") for name in open_files(self.pid)) == 1
 
     def serves(self, method):
-        """Returns whether the service has this method; the service may refuse a call without params, but not as
-        unknown."""
+        """Returns whether the service knows the method; a call without params may be refused."""
         with socket.socket(socket.AF_UNIX) as peer, peer.makefile("rb") as replies:
             peer.connect(self.socket)
             peer.sendall(json.dumps({"jsonrpc": "2.0", "id": 1, "method": method}).encode() + b"\n")
@@ -197,8 +197,7 @@ class Daemon:
 
 
 def wait_for(condition, seconds=PATIENCE, pause=0.005):
-    """Returns true as soon as the condition is true, or false after `seconds`. `pause` is the time between two checks,
-    for conditions that run a program."""
+    """Returns true as soon as the condition is true, false after `seconds`; `pause`: for conditions that run a program."""
     end = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > end:
@@ -208,8 +207,7 @@ def wait_for(condition, seconds=PATIENCE, pause=0.005):
 
 
 def await_handler(process, number):
-    """Waits until the process handles the signal or has ended: before, the signal would kill the program, which is
-    still starting."""
+    """Waits until the process catches the signal, or has ended: the signal kills a program that is still starting."""
     def catches():
         try:
             status = pathlib.Path(f"/proc/{process.pid}/status").read_text()
@@ -240,9 +238,9 @@ def cpu_ticks(process):
 
 
 def at_rest(process, *pids):
-    """Waits until the process waits or has ended, and the processes `pids` have nothing to do for it. Call it after
-    starting a client: when it returns, the client and its daemon have exchanged all that they can without further
-    events.
+    """Waits until the process waits or has ended, and the processes `pids` have nothing to do for it.
+
+    Use it after starting a client: then the client and its daemon have exchanged all they can.
     """
     seen = []
 
@@ -292,7 +290,7 @@ class Case(unittest.TestCase):
         daemon = Daemon(directory, *arguments)
         self.addCleanup(daemon.log.close)
         self.addCleanup(lambda: daemon.process.poll() is None and daemon.process.kill())
-        # For its first client the daemon opens files that it keeps open; they are not a leak.
+        # The first client makes the daemon open files that it keeps open, which is not a leak.
         self.ctl("ping", "--socket", daemon.socket, code=0)
         self.assertTrue(wait_for(daemon.idle))
         daemon.fds_at_start = daemon.fds()
@@ -304,7 +302,7 @@ class Case(unittest.TestCase):
         return str(self.dir / name)
 
     def write(self, name, content):
-        """Writes a file in the test's directory: bytes, text, or another value, which is written as JSON."""
+        """Writes a file in the test's directory: bytes, text, or another value in the form of JSON."""
         path = self.dir / name
         path.parent.mkdir(parents=True, exist_ok=True)
         if not isinstance(content, (bytes, str)):
@@ -385,13 +383,14 @@ class Case(unittest.TestCase):
         """Runs a job and expects that it succeeds."""
         return self.ctl("run", self.write(name, job), code=more.pop("code", 0), **more)
 
-    # Methods that expect errors for wrong input
+    # Expectations for wrong input
 
     turn = itertools.count(random.randrange(4))
 
-    def assert_refused(self, job, pointer, *words, code=2, files=None):
-        """Expects that validate, explain, run and submit all refuse the job, name the place of the error, and write
-        nothing. With MLI_TEST_PERCENT below 100, tries only one of the commands, in turn.
+    def assert_refused(self, job, pointer, *words, code=2, files=None, explained=False):
+        """Expects that validate, explain, run and submit all refuse the job, name the place and write nothing.
+
+        With MLI_TEST_PERCENT below 100, one of the commands in turn. `explained`: not explain, which accepts the job.
         """
         self.write("job.json", job)
         before = self.listing()
@@ -425,7 +424,7 @@ def place_of(pointer):
 
 
 def mov(src="in.npy", dst="out.npy", **more):
-    """Returns a job with op "mov". Arguments are members of the job, or members of its cfg."""
+    """Returns a job with op "mov"; fields of cfg may be given beside the members of the job."""
     cfg_fields = ("offset", "size", "sub_sample_step", "perm_dim", "padding_pre", "padding_post",
                   "dst_offset", "dst_mem_stride")
     cfg = {k: more.pop(k) for k in cfg_fields if k in more}

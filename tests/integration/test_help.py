@@ -9,11 +9,12 @@ import subprocess
 from harness import AGENT, MLICTL, MLID, PATIENCE, Case, main, make_board, mov, ramp, transpose_model
 from screen import Screen
 
-# The words with which the help of an option may begin. Add a verb here when an option needs a new one.
-VERBS = set("""Add Begin Check Choose Claim Colour Color Compare Connect Count Do Draw Emulate Explain Fill Give
-    Keep Let Limit List Measure Move Omit Permute Predict Prefer Print Read Record Remove Repeat Replace Report Require
-    Rerun Resume
-    Retry Run Save Seed Select Set Show Split Start Stop Store Sync Test Treat Use Wait Write""".split())
+# The first words that the help of an option may have. Add a verb here when an option needs a new
+# verb.
+VERBS = set("""Add Begin Check Choose Claim Colour Color Compare Connect Count Do Draw Emulate Exit Explain Fill
+    Give Keep Let Limit List Measure Move Omit Permute Predict Prefer Print Read Record Remove Repeat Replace
+    Report Require Rerun Resume Retry Run Save Seed Select Set Show Split Start Stop Store Sync Test Treat Use
+    Wait Write""".split())
 
 STAND_IN = "#!/bin/sh\nshift\nexec /bin/sh -c \"$*\"\n"  # for ssh: the rest of its command, here
 
@@ -56,15 +57,15 @@ class Help(Commands):
                     self.assertLessEqual(max(map(len, text.splitlines())), columns)
 
     def options(self, name):
-        """Returns the options of a command: (name, name of the value or "", help as one line)."""
+        """Returns the options of a command: (name, name of the value or empty, help in one line)."""
         part = self.ctl("help", name, code=0).out.split("\noptions:\n")[1].split("\n\n")[0]
         found = re.findall(r"^  (?:-\w, |    )--([a-z-]+)((?: \S+)?) *\n?(  \S.*(?:\n {29}\S.*)*)",
                            part, re.M)
         return [(option, value.strip(), " ".join(text.split())) for option, value, text in found]
 
     def test_help_of_options_has_one_form(self):
-        """The help of an option begins with a verb, ends with a full stop, and gives the default if the option takes a
-        value."""
+        """The help of an option begins with a verb, ends with a full stop, and has the default of
+        an option that takes a value."""
         for name in self.commands():
             options = self.options(name)
             self.assertGreaterEqual(len(options), 3, name)
@@ -147,7 +148,7 @@ class Numbers(Commands):
 
 
 class Examples(Commands):
-    """Runs each example in a shell, in a directory that has the files which the example names; expects success."""
+    """Runs each example in a shell, in a directory with the files that it names, and expects success."""
 
     def environment(self):
         environment = super().environment()

@@ -13,8 +13,8 @@ from completions import Completions
 from harness import Case, main, wait_for
 
 
-class Shell:
-    """Tests for both shells; the derived class of each shell defines complete()."""
+class Shell(Completions):
+    """Tests for both shells; the derived classes define complete()."""
 
     def setUp(self):
         super().setUp()
@@ -121,8 +121,7 @@ class Zsh(Shell, Case):
             self.enter(line)
 
     def enter(self, line):
-        """Runs a line, and returns when the next prompt has come. Before the prompt, the terminal driver edits lines,
-        and would drop a line and a tab after it."""
+        """Runs a line and returns at the next prompt: until then, the terminal driver edits lines itself."""
         self.marks += 1
         os.write(self.ours, f"{line}\nprint -r -- mark$(({self.marks}))end >$TTY\n".encode())
         self.wait_for_text(f"mark{self.marks}end".encode(), b"> ")
@@ -137,8 +136,8 @@ class Zsh(Shell, Case):
         shown, self.seen = self.seen.decode(errors="replace"), b""
         self.assertTrue(found, shown)
 
-    def complete(self, line):
-        """Returns the matches that zsh adds when the tab key is pressed at the end of the line."""
+    def complete_all(self, lines):
+        """Returns the matches that zsh adds when tab is pressed behind each line."""
         self.hits.write_text("")
         self.lines.write_text("\n".join(lines))
         os.write(self.ours, b"\x18")
@@ -152,7 +151,7 @@ class Zsh(Shell, Case):
         self.assertEqual(self.complete("mlictl jobs --state=done,running,c"), {"cancelled"})
 
     def test_found_in_fpath(self):
-        """In a file of a directory of $fpath, the script is the body of the function."""
+        """In a file of $fpath, the script is the body of the function."""
         directory = self.root / "functions"
         directory.mkdir()
         shutil.copy(self.script, directory / "_mlictl")

@@ -124,9 +124,7 @@ static void test_set_and_get(void **state)
     assert_equal(&given, &got);
 }
 
-/*
- * Tests each member in turn: its limits are legal, but values beyond the limits, or between
- * multiples, are not.
+/* Each member in turn: its limits are legal, and values beyond them or between multiples are not.
  */
 static void test_absurd_values(void **state)
 {
@@ -138,7 +136,7 @@ static void test_absurd_values(void **state)
 #define CHECK(name, least, most, multiple)                                                         \
     if ((most) != UINT64_MAX) {                                                                    \
         tuning = defaults();                                                                       \
-        tuning.stage_rows = 16; /* a value that fits with every vector width */                    \
+        tuning.stage_rows = 16; /* fits with every width */                                        \
         tuning.stage_width = 64;                                                                   \
         tuning.name = (least);                                                                     \
         assert_ok(mli_tuning_set(&tuning));                                                        \
@@ -184,7 +182,7 @@ static void test_bad_sizes(void **state)
     }
 }
 
-/* A program that was compiled with an earlier, shorter version of the struct. */
+/* A program that was compiled with an earlier, shorter struct. */
 static void test_shorter_struct(void **state)
 {
     struct {
@@ -214,7 +212,7 @@ static void test_shorter_struct(void **state)
     assert_int_equal(old.behind, 7);
 }
 
-/* A program that was compiled with a later, longer version of the struct. */
+/* A program that was compiled with a later, longer struct. */
 static void test_longer_struct(void **state)
 {
     struct {
@@ -230,8 +228,7 @@ static void test_longer_struct(void **state)
     if (IS_CONSTANT)
         skip();
     assert_ok(mli_tuning_set(&new.known));
-    /* the last byte is not zero: the program sets a member that this library lacks */
-    new.later[1] = UINT64_C(1) << 56;
+    new.later[1] = UINT64_C(1) << 56; /* the last byte: a member that this library lacks is set */
     assert_refused(&new.known, "tuning.size");
 }
 
@@ -292,10 +289,35 @@ static void test_refused_in_a_callback(void **state)
     assert_ok(mli_mov_set_num_dma_ch(0, 0));
 }
 
-/*
- * mli_cpu_set_stream_min() is an abbreviation: it sets the thresholds of streaming and nothing
- * else.
- */
+static const char *ignored_with(const char *mask, int index)
+{
+    assert_int_equal(setenv("MLI_CPU_MASK", mask, 1), 0);
+    return mli_cpu_ignored(index);
+}
+
+static void test_ignored_variables(void **state)
+{
+    static const char *const masks[] = {"0", "3", "0x7", "4294967295", ""};
+    static const char *const texts[] = {"avx2", "-1", "+1", " 1", "1 ", "4294967296", "0x"};
+
+    (void)state;
+    unsetenv("MLI_STREAM_MIN");
+    for (size_t i = 0; i < COUNT_OF(masks); i++)
+        assert_null(ignored_with(masks[i], 0));
+    for (size_t i = 0; i < COUNT_OF(texts); i++) {
+        assert_string_equal(ignored_with(texts[i], 0), "MLI_CPU_MASK");
+        assert_null(mli_cpu_ignored(1));
+    }
+    setenv("MLI_STREAM_MIN", "many", 1);
+    assert_string_equal(ignored_with("none", 1), "MLI_STREAM_MIN");
+    assert_string_equal(ignored_with("1", 0), "MLI_STREAM_MIN");
+    assert_null(mli_cpu_ignored(1));
+    assert_null(mli_cpu_ignored(-1));
+    unsetenv("MLI_STREAM_MIN");
+    unsetenv("MLI_CPU_MASK");
+}
+
+/* mli_cpu_set_stream_min() is a short form: it sets the thresholds and nothing else. */
 static void test_stream_min(void **state)
 {
     mli_tuning tuning, got;
