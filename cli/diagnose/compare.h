@@ -93,7 +93,7 @@ int compare_bytes(struct tensor_file *a, struct tensor_file *b, uint64_t size,
 void difference_of_digests(const uint8_t a[SHA256_SIZE], const uint8_t b[SHA256_SIZE],
                            struct difference *difference);
 
-enum { COMPARE_TEXT_MAX = 320, COMPARE_CAUSE_MAX = 2 * DIAGNOSIS_TEXT_MAX + 8 };
+enum { COMPARE_TEXT_MAX = 512, COMPARE_CAUSE_MAX = 2 * DIAGNOSIS_TEXT_MAX + 8 };
 /**
  * Writes a difference as a sentence; `a` and `b` are the names of the tensors (`b` may be null for
  * DIFFERENCE_DIGEST). Returns `out`.

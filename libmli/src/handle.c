@@ -45,6 +45,7 @@ mli_status mli_mov_acquire_handle_at(int first, int num_ch, mli_mov_handle_t *h)
 /* Finds the slot of a handle, or refuses the handle. */
 static mli_status find_slot(const mli_mov_handle_t *h, struct claim *claim, struct slot **slot)
 {
+    *slot = NULL;
     if (!h)
         return refuse_null();
     *claim = (struct claim){h->first, h->count, h->generation};

@@ -258,7 +258,7 @@ mli_status flight_configure(const char *engine, uint32_t channels, const char **
 
 uint32_t flight_channels(void)
 {
-    uint32_t channels;
+    uint32_t channels = 0;
 
     pthread_mutex_lock(&pool.lock);
     channels = pool.channels;

@@ -91,7 +91,7 @@ static PyObject *plan_new(PyTypeObject *Py_UNUSED(type), PyObject *args, PyObjec
     struct arguments arguments;
     struct operation operation;
     struct extended extended;
-    uint32_t channels;
+    uint32_t channels = 0;
     struct plan *self;
 
     transfer_reap();
