@@ -214,8 +214,9 @@ void *WRAP(mmap64)(void *address, size_t size, int protection, int flags, int fd
     void *pages;
     int real = -1;
 
-    /* the handler of SIGBUS calls mmap() with MAP_FIXED */
-    if (!fiber_current() || flags & MAP_FIXED)
+    /* The handler of SIGBUS calls mmap() with MAP_FIXED. The anonymous page that shows libmli a
+     * fork stays mapped until the program ends. */
+    if (!fiber_current() || flags & (MAP_FIXED | MAP_ANONYMOUS))
         return real_mmap(address, size, protection, flags, fd, offset);
     kernel_enter("mmap");
     if (kernel_fails(world_rates.memory)) {
