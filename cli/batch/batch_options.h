@@ -7,15 +7,16 @@
  *   1. Add a row to the table in batch_options.c: name, letter, argument, help and, in `uses`, the
  *      forms of the command that take it; and BATCH_NEUTRAL if it cannot change the result of a
  *      case that passes. Help, completion, --resume, merge and the forms for queues read the table.
- *   2. Read its value where it matters, with options_get() or, if it is a number, options_uint().
- *      An option that concerns the whole run is read once, in batch_settings_read().
+ *   2. Read its value where it matters, with options_get() or, if it is a number,
+ *      options_number(). An option that concerns the whole run is read once, in
+ *      batch_settings_read(); set_plan() in cmd_batch.c hands it to the workers (workers.h).
  *   3. Describe it in man/mlictl-batch.1.scd: under OPTIONS; in the list of options that do not
  *      count for --resume, if it is BATCH_NEUTRAL; and under EXIT STATUS, if it changes the code.
  *      Say in python/mli/_batch_options.py whether the plugin of pytest takes it. The tests
  *      mlictl_man and python compare these two files with the table; the test mlictl_help lists
  *      the verbs with which the help of an option may begin.
- *   4. Test it in the file tests/integration/test_batch*.py of its topic, and add it to
- *      CHANGELOG.md.
+ *   4. Test it in the file tests/integration/test_batch*.py of its topic: meson test -C build
+ *      mlictl_batch_TOPIC mlictl_help mlictl_man. Add it to CHANGELOG.md.
  */
 #ifndef CLI_BATCH_OPTIONS_H
 #define CLI_BATCH_OPTIONS_H

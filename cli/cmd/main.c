@@ -34,7 +34,8 @@
  *     term         output for people, ^C, exit codes
  *
  * To add a command, start at command.h. To add an option, add it to the options_table of the
- * command in cmd/cmd_NAME.c (form of the help: options.h), read it there with options_get(), and
+ * command in cmd/cmd_NAME.c (batch: batch/batch_options.h says how), with help in the form of
+ * options.h; read it there with options_get(), and
  * describe it in man/mlictl-NAME.1.scd. Help and completion follow from the table.
  */
 #include <fcntl.h>
