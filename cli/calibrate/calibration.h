@@ -165,7 +165,7 @@ void calibration_finish(struct calibration *calibration);
 /** Writes the text of the fitted profile. */
 void calibration_write(struct jsonw *w, const struct calibration *calibration);
 
-/* Selects checked moves. */
+/* Selects some of the measured moves, by class, kind and time. */
 struct error_filter {
     int class, kind; /* enum move_class, enum sweep_kind; -1: all classes or kinds */
     double from, to; /* range of measured cycles; `to` is 0: no upper limit */

@@ -90,7 +90,7 @@ struct timeline {
     bool failed;                     /* out of memory */
 };
 
-/** Begins an empty timeline. Finish it with timeline_finish(), which also accepts zeros. */
+/** Begins an empty timeline. timeline_finish() ends it, and also accepts a zeroed struct. */
 void timeline_init(struct timeline *timeline, const struct target_profile *profile);
 void timeline_finish(struct timeline *timeline);
 

@@ -33,9 +33,9 @@ void place_simplify(char *path);
 bool place_of(const char *path, struct place *place);
 
 /**
- * Like place_of(), but in a path of directories that do not exist, finds the last directory that
- * exists. Returns false if no file can be at the path, or with ENAMETOOLONG if the rest of the path
- * exceeds `name`.
+ * Like place_of(), but if directories of the path do not exist, finds the last one that exists.
+ * Returns false with errno: no file can be at the path, or (ENAMETOOLONG) the rest of the path is
+ * longer than `name`.
  */
 bool place_of_planned(const char *path, struct place *place);
 

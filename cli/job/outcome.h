@@ -55,8 +55,8 @@ void outcome_finish(struct outcome *outcome);
 void outcome_describe(struct outcome *outcome, const struct resolved *resolved);
 
 /**
- * Judges a job that ended with outcome->fault (its pointer is relative to the job). `lost`: the
- * connection was lost, which is never the expected error. If another error was expected, the
+ * Judges a job that ended with outcome->fault, whose JSON pointer is relative to the job. `lost`:
+ * the connection was lost, which is never the expected error. If another error was expected, the
  * fault's text names both.
  */
 void outcome_judge_failure(const struct job_spec *job, bool lost, struct outcome *outcome);

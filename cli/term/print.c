@@ -110,8 +110,8 @@ static void write_place(char out[PRINT_PLACE_MAX], const char *pointer)
 
 /*
  * Returns the length of "jobs[3]." for the place "jobs[3].cfg.offset[1]" and a text that begins
- * with "cfg.offset[1]". If the text begins with no end of the place, returns the length of the
- * place.
+ * with "cfg.offset[1]": the text repeats the end of the place. If it does not, returns the length
+ * of the place.
  */
 static size_t unnamed_length(const char *place, const char *text)
 {

@@ -50,7 +50,7 @@ static void free_handle(uv_handle_t *handle)
     free(handle);
 }
 
-/* Watches a descriptor once: libuv enlarges its table for the highest watched descriptor. */
+/* Watches a descriptor for a moment, so that libuv enlarges its table up to this descriptor. */
 static int watch_once(uv_loop_t *loop, int fd)
 {
     uv_poll_t *poll = malloc(sizeof *poll);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The extension module mli._core, and the head of this folder:
+ * The extension module mli._core. The files of this folder:
  *
  *     module.c      mli.move() and the functions of the module
  *     plan.c        the type mli.Plan: a move that is planned once
  *     transfer.c    the type mli.Transfer: a started move; flight.h runs it
- *     extension.c   sources that functions in Python move: mli.QTensor
+ *     extension.c   sources with a move function in Python: mli.QTensor
  *     describe.c    descriptions of moves as Python objects
  *
- *     arguments -> view.h (memory of objects) -> window.h (its part, the steps of the move)
- *               -> operation.h (source, result and layout) -> nest.h (moves of libmli)
+ *     data flow: arguments -> view.h (memory of objects) -> window.h (its part, the move's steps)
+ *                -> operation.h (source, result and layout) -> nest.h (moves of libmli)
  */
 #ifndef PYTHON_CORE_MODULE_H
 #define PYTHON_CORE_MODULE_H

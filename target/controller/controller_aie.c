@@ -6,9 +6,10 @@
  * address of the next one. All numbers are words of 32 bits; steps are stored as one less.
  *
  *     dimension 0    the run, or all bytes if there are no loops
- *     dimension 1..3 the loops, innermost first; the last one ends with the length, without a wrap
+ *     dimension 1..3 the loops, innermost first; the last loop has no wrap: Buffer_Length ends it
  *
- * Zeros are copied from the block of zeros: padding would put zeros into streams only.
+ * Zeros are copied from the block of zeros: the padding of the controller adds zeros to a stream,
+ * but does not fill memory.
  */
 #include <stdio.h>
 

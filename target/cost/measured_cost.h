@@ -41,7 +41,7 @@ struct move_numbers {
     double number[MOVE_NUMBERS];     /* the numbers that trees ask for; FORMULA is 0 */
 };
 
-/** Computes the numbers of a plan. */
+/** Fills struct move_numbers for a plan. */
 void move_numbers(struct move_numbers *numbers, const struct mli_plan *plan);
 
 /* The parts of a time, in cycles. */

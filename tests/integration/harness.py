@@ -96,7 +96,7 @@ needs_boards = unittest.skipUnless(AGENT, "mlictl was built without boards")
 
 
 def make_board(directory, board):
-    """Makes a firmware directory in which the agent of this machine, and no QEMU, stands for a board."""
+    """Makes a firmware directory in which the agent runs on this machine, not on a board in QEMU."""
     place = pathlib.Path(directory) / board
     place.mkdir(parents=True, exist_ok=True)
     stand_in = place / "qemu"

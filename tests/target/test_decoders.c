@@ -173,7 +173,7 @@ static void test_hexagon(void **state)
                  {DDR + 0x9100, SRAM + 0x4000, 77, 3, 100, 90},
                  {0, SRAM + 0x6000, 40, 2, 0, 64},
                  {DDR + 0x1001, SRAM + 0x103, 1000, 1, 0, 0}},
-        /* order and bypass of each; the source of a fill */
+        /* bytes: order and bypass of each descriptor, then the source address of the fill */
         .ignored = {{7, 0x70},
                     {39, 0x70},
                     {71, 0x70},

@@ -440,8 +440,8 @@ void run_cancel(const struct claim *claim, struct slot *slot)
 
         /*
          * The last part may complete at any time, even inside channel_cancel(), and its callback
-         * may release the claim. If the claim is still valid after the number is read, the number
-         * belongs to a work item of this claim.
+         * may release the claim. If the claim is still valid after `work` is read, `work` is the
+         * number of a work item of this claim.
          */
         if (run_slot_of(claim) != slot || run_state(slot) != SLOT_RUNNING)
             return;

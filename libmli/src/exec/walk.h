@@ -41,8 +41,9 @@ struct walk {
 };
 
 /**
- * Chooses the walk of a box, with zeros beside its contiguous destination bytes (border->run of
- * them). Returns false if the walk does not write the zeros: then the caller must.
+ * Chooses the walk of a box. `border` has the zeros beside each run of border->run bytes that are
+ * contiguous in the destination. Returns false if the walk does not write the zeros: then the
+ * caller must.
  */
 bool walk_init(struct walk *walk, const struct mli_copy_box *box, const struct leaf_border *border);
 

@@ -239,7 +239,7 @@ BYTES_INLINE void bordered_masked(const struct leaf_nest *nest, const struct lea
     })
 }
 
-/* Moves longer rows: registers with bytes of the source only need no mask. */
+/* Moves longer rows. Registers that have no zeros, only bytes of the source, need no mask. */
 static void bordered_long(const struct leaf_nest *nest, const struct leaf_border *border)
 {
     const size_t before = border->before, end = before + border->run;
