@@ -194,7 +194,9 @@ void oracle_each(const struct oracle *o, const mli_tensor *src, const mli_mov_cf
             int64_t s = source_index(src, cfg, d, at[i]);
 
             to += (cfg->dst_offset[i] + at[i]) * o->stride[i];
-            from = s < 0 || from < 0 ? -1 : from + s * (int64_t)o->src_stride[d];
+            /* May wrap around, but only for an element that is padding in another dimension. */
+            from =
+                s < 0 || from < 0 ? -1 : (int64_t)((uint64_t)from + (uint64_t)s * o->src_stride[d]);
         }
         visit(context, from, to);
         for (i = o->rank; i-- > 0;) {
