@@ -571,8 +571,8 @@ struct located_job {
  * failure.
  */
 int locate_job(struct places *places, const struct located_job *job, struct fault *fault);
-/** Does the same as locate_job() for a start of a prepared job, whose tensors keep their addresses
- * in memories of the board. */
+/** Like locate_job(), for a start of a prepared job. The prepared job has fixed the addresses of
+ * its tensors in memories of the board. */
 int locate_start(struct places *places, const struct session *session,
                  const struct prepared *prepared, const struct job_start *start,
                  struct fault *fault);

@@ -192,9 +192,9 @@ const char *mli_hlp_compile_options_string(void);
 
 /**
  * Allows the levels with bits in the mask, if the processor has them; 0 is plain C. Before the
- * first call, the environment variable MLI_CPU_MASK has the mask, a number in C notation; without
- * it, or if it has another text (mli_cpu_ignored()), all levels are allowed. Moves write the same
- * bytes with every mask. Call it while no other thread is inside the library.
+ * first call, the environment variable MLI_CPU_MASK has the mask, a number in C notation. If the
+ * variable is not set, or is no number (mli_cpu_ignored()), all levels are allowed. Moves write
+ * equal bytes with every mask. Call the function while no other thread is inside the library.
  */
 void mli_cpu_set_mask(uint32_t mask);
 

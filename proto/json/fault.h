@@ -62,7 +62,7 @@ struct fault {
 void fault_fill(struct fault *fault, enum fault_code code, const char *pointer, const char *format,
                 ...) __attribute__((format(printf, 4, 5)));
 
-/* Returns -1. A function, because compilers warn of a constant whose value is not used. */
+/* Returns -1. With the constant -1 in its place, compilers would warn of an unused value. */
 static inline int fault_failed(void)
 {
     return -1;

@@ -37,7 +37,7 @@ struct move_numbers {
     enum move_class class;
     double figure[MEASURED_FIGURES]; /* by figure: the number that the figure is multiplied by;
                                         START: always 1 */
-    double level[MEASURED_LEVELS];   /* the same for figures that depend on the footprint */
+    double level[MEASURED_LEVELS];   /* factors of the figures that depend on the footprint */
     double number[MOVE_NUMBERS];     /* the numbers that trees ask for; FORMULA is 0 */
 };
 

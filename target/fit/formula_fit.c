@@ -31,7 +31,7 @@ double formula_cycles(const struct target_profile *profile, const struct profile
 
 /*
  * Sets the factors of the figures, and returns the rest of the cost. Only the longer one of
- * reading and writing counts; the current figures of the profile decide which one that is.
+ * reading and writing counts; the current figures of the profile decide which side is longer.
  */
 static double set_factors(double factor[FORMULA_FIGURES], const struct target_profile *profile,
                           const struct profile_memory *memory, const struct mli_plan *plan)

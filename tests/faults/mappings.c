@@ -21,8 +21,8 @@ __attribute__((constructor)) static void take(void)
     if (pages == MAP_FAILED)
         abort();
     /*
-     * Each readable page lies between pages without access, so it is a mapping of its own and
-     * splits another one.
+     * Each readable page is between pages without access. So the system has a mapping for this
+     * page, and two mappings for the pages around it.
      */
     while (count < most / 2 && mprotect(pages + 2 * count * page, page, PROT_READ) == 0)
         count++;

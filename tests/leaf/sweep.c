@@ -86,7 +86,7 @@ static struct shape with_counts(struct shape shape, const struct counts *n)
     return shape;
 }
 
-/* Visits all variants, or only some of them if the next shapes get the other variants. */
+/* Visits all variants of a shape, or some variants if the next shapes get the remaining ones. */
 static bool visit_variants(struct sweep *sweep, const struct shape *shape, size_t count)
 {
     const size_t all = shape->rows > shape->dst.inner ? COUNT_OF(variants) : NEST_VARIANTS;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Places source and destination in one small buffer, interleaved at random: the move must be
- * refused if and only if a byte is both read and written, or written twice. Otherwise its result
- * must be the same as in separate buffers.
+ * refused if and only if a byte is both read and written, or written twice. Otherwise the move
+ * must give the result that it gives with separate buffers.
  *
  * test_overlap [--seed N] [--count N] [--only INDEX]
  */

@@ -63,7 +63,7 @@ void *next_function(const char *name);
 /** Writes the kind, the number, the name and the stack of the failed call to the report. */
 void report_failure(enum kind kind, unsigned long number, const char *name, int error);
 
-/** Maps the report. Returns false if there is none, or if another process uses it. */
+/** Maps the report. Returns false if no report exists, or if another process uses the report. */
 bool report_open(const char *path);
 
 /** Counts a call of this kind in the report. Returns the call's number, from 1. */

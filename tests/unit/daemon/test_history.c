@@ -33,8 +33,8 @@ static void test_oldest_record_is_replaced(void **state)
 }
 
 /*
- * Records of one user do not replace records of another user, whether the other user is connected
- * or not.
+ * New records of a user replace no record of a second user, even if the second user is not
+ * connected.
  */
 static void test_users_do_not_share(void **state)
 {
