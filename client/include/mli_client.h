@@ -330,8 +330,8 @@ int mli_client_prepare(mli_client *client, const mli_client_job *job, mli_client
 int mli_client_prepared_release(mli_client *client, mli_client_prepared *prepared,
                                 mli_client_error *error);
 
-/** Memory for one start, if the prepared tensor is in a buffer; all zero: the memory of
- * mli_client_prepare(). */
+/** Other memory of a tensor for one start of a prepared job; the tensor must be in a buffer. If all
+ * members are zero, the start uses the memory given to mli_client_prepare(). */
 typedef struct mli_client_other {
     uint32_t buffer; /**< number of the buffer; 0: the buffer of mli_client_prepare() */
     bool has_offset;

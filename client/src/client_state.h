@@ -115,7 +115,7 @@ enum { SOCKET_PATH_MAX = MLI_CLIENT_PATH_MAX, OUT_ENOUGH = 32 * 1024 };
 
 /* The bytes after a reply (inline): their request, and the bytes left for each descriptor. */
 struct payload {
-    mli_client_ticket ticket; /* ticket of the request; 0: no bytes follow */
+    mli_client_ticket ticket; /* ticket of the request whose bytes follow; 0: none follow */
     uint32_t count, index;
     uint64_t offset, left[PROTO_FDS_MAX];
 };

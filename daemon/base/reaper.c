@@ -202,7 +202,8 @@ enum {
                                     a larger one takes long */
     BLOCK = 512,                 /* size in bytes of the unit of st_blocks */
     CLOSE_MAX = 64,              /* maximum number of descriptors in one piece of work */
-    TABLE_MAX = 1 << 18          /* entries; 4096 clients (the maximum) have fewer descriptors */
+    TABLE_MAX = 1 << 18 /* maximum number of descriptors; 4096 clients, the most that mlid serves,
+                           have fewer */
 };
 
 /*
@@ -270,7 +271,7 @@ static struct timespec after_ms(long ms)
     return time;
 }
 
-/* Spare queues of users whose own queues could not be allocated. */
+/* The queues of all users for whom no queues could be allocated. */
 static struct owner spare;
 
 static struct owner *owner_of(uid_t uid)

@@ -16,7 +16,7 @@
 #include "proto/wire/rpc.h"
 #include "proto/wire/wire_limits.h"
 
-/* Replaces *access. Returns 0, or -1 with the fault of `object` filled. */
+/* Reads `object` into *access. Returns 0, or -1 with *object->fault filled. */
 static int access_read(const struct json *object, struct access *access)
 {
     static const char *const keys[] = {"uids", NULL};

@@ -39,9 +39,10 @@ struct quota {
     uint32_t jobs;           /* limit on jobs; QUOTA_SHARE: a share of limits.jobs */
     uint64_t buffer_bytes;   /* limit on bytes of buffers; UINT64_MAX: no limit */
     uint32_t memory_percent; /* maximum share of each memory of the board, in percent */
-    uint64_t reply_bytes;    /* limit on bytes of unread and expected replies */
-    uint32_t weight;         /* number of quanta of bytes in each turn of the user */
-    int32_t max_priority;    /* maximum priority among the jobs of all users; or QUOTA_BY_USER */
+    uint64_t reply_bytes; /* limit on bytes of replies that the clients have not read or still wait
+                             for */
+    uint32_t weight;      /* number of quanta of bytes in each turn of the user */
+    int32_t max_priority; /* maximum priority among the jobs of all users; or QUOTA_BY_USER */
 };
 
 #define QUOTA_SHARE UINT32_MAX

@@ -550,8 +550,8 @@ static void collect(struct jobs *jobs)
 /* The events of the loop. */
 
 /*
- * Handles all tasks that have ended, because libuv joins several sends into one call. Tasks that
- * end during the call wake the loop again, so that the loop does its other work first.
+ * Handles all tasks that have ended: libuv may call this once for several uv_async_send(). Tasks
+ * that end during the call have to wait for the next call, because the loop has other work too.
  */
 static void on_ended(uv_async_t *ended)
 {

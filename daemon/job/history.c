@@ -118,8 +118,9 @@ struct entry *registry_find_name(const struct registry *registry, uint64_t clien
 /* The history. */
 
 enum {
-    DELIVERED_PART = 4, /* delivered records may keep one fourth of the limit */
-    /* Maximum number of records that one new record replaces, after the limit was lowered. */
+    /* A quarter of a user's records may be records whose results the client has read. */
+    DELIVERED_PART = 4,
+    /* A new record deletes at most so many old ones while there are more than a lowered limit. */
     FORGOTTEN_MAX = 4
 };
 
@@ -175,7 +176,7 @@ static uint64_t quant_bytes(const struct record *record)
     return bytes > 0 && bytes < HISTORY_QUANT_MIN ? HISTORY_QUANT_MIN : bytes;
 }
 
-/* Moves a shelf to the end of the list for its amount, or out of all lists if the amount is 0. */
+/* Moves a user's shelf to the end of the list for `amount`; an amount of 0 is in no list. */
 static void rank(struct ranks *ranks, struct link *link, uint64_t amount)
 {
     int i;

@@ -80,7 +80,7 @@ struct entry *registry_find_name(const struct registry *registry, uint64_t clien
 enum {
     HISTORY_QUANT_MAX = 8 * 1024 * 1024, /* bytes of per-axis parameters of one user */
     HISTORY_QUANT_MIN = 4096,            /* minimum bytes counted for a record with parameters */
-    HISTORY_SHARES = 16                  /* number of full histories for all users together */
+    HISTORY_SHARES = 16 /* all users together have at most 16 times the limit of one user */
 };
 
 /* The record of an ended job. Owns `result.dst.quant`. */
@@ -101,10 +101,9 @@ struct record {
 };
 
 /*
- * Lists of shelves, by the amount of their records or bytes. The amounts in the list with the index
- * i * HISTORY_STEPS + k begin at 2^i + k * 2^i / HISTORY_STEPS. Amounts in one list are equal if
- * they are below 2 * HISTORY_STEPS, else they differ by less than 1 part in HISTORY_STEPS. The
- * shelf that changed last is at the end of its list.
+ * Sorts shelves by an amount: the number or the bytes of their records. Each list has the shelves
+ * whose amounts are nearly equal. List number i * HISTORY_STEPS + k begins with the amount
+ * 2^i + k * 2^i / HISTORY_STEPS. A shelf whose amount changes moves to the end of a list.
  */
 enum { HISTORY_RANKS = 24, HISTORY_STEP_BITS = 6, HISTORY_STEPS = 1 << HISTORY_STEP_BITS };
 
@@ -116,7 +115,7 @@ struct history {
     struct registry *registry;
     uint32_t limit; /* largest number of records of a user */
     uint64_t count, quant_bytes;
-    struct link shelves; /* the shelves with records, linked by in_history */
+    struct link shelves; /* list of the users' shelves that are not empty, by in_history */
     uint32_t shelf_count,
         to_check; /* to_check: number of shelves, from the first on, that may exceed the limit */
     struct ranks by_count, by_quant;

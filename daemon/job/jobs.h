@@ -323,7 +323,7 @@ void jobs_close(struct jobs *jobs);
 /** Frees the records and users. Call it after the close callbacks. */
 void jobs_finish(struct jobs *jobs);
 
-/** Applies a changed *config to later jobs and to the number of records. */
+/** Applies a changed *config to later jobs, and deletes records beyond a lowered limit. */
 void jobs_reconfigure(struct jobs *jobs);
 
 /**
@@ -511,9 +511,9 @@ int after_init(struct task *task, const struct session *session, const struct jo
                struct fault *fault);
 
 /**
- * Queues or ends up to 16 dependents of ended tasks, beginning with the task that ended first, and
- * sets jobs->clock. Call it until jobs->settling is empty: a dependent that ends adds its own
- * dependents.
+ * Takes up to 16 tasks that wait for a task that has ended: queues them, or ends them if that task
+ * failed. Sets jobs->clock. Call it until jobs->settling is empty, because other tasks may wait for
+ * the tasks that it ends.
  */
 void after_settle(struct jobs *jobs);
 
@@ -580,8 +580,8 @@ int locate_start(struct places *places, const struct session *session,
 void locate_tensors(const struct places *places, const struct operands *operands, mli_tensor *src,
                     mli_tensor *dst);
 /**
- * Fills *use for a holder of this session: the job, buffer or prepared job with this number.
- * Returns `use`, or NULL if the service has no board.
+ * Describes in *use which object of this session uses memory of the board: the job, buffer or
+ * prepared job with this number. Returns `use`, or NULL if the service has no board.
  */
 struct board_use *session_use_board(const struct session *session, enum board_kind kind,
                                     uint64_t number, struct board_use *use);

@@ -300,8 +300,8 @@ int locate_job(struct places *places, const struct located_job *job, struct faul
     return place_both(places, work, &use, fault);
 }
 
-/* Sets *place to the buffer and offset in the request; without these, to the place `own` of the
- * prepared job. */
+/* Sets *place to the buffer and offset in the request. If the request has none, *place becomes the
+ * place `own` of the prepared job. */
 static int relocate(struct places *places, struct place *place, const struct place *own,
                     const struct start_memory *memory, const struct session *session,
                     const struct side *side, struct fault *fault)

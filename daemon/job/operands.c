@@ -156,7 +156,8 @@ static int check_fits_shape(const mli_tensor *dst, const struct tensor_desc *des
     return 0;
 }
 
-/* Copies the given parameters; the move keeps the first `kept` entries. */
+/* Copies the given parameters. There must be at least `kept`, because the move writes others only.
+ */
 static int preset_parameters(struct quant *own, const struct quant *given, uint32_t kept,
                              struct fault *fault)
 {

@@ -27,9 +27,9 @@ struct operands {
 };
 
 /**
- * Computes what a job, which job_wire_read() has checked, reads and writes. Makes every check that
- * needs no memory. Returns 0, or -1 with *fault filled (pointers relative to the job) and nothing
- * to finish. `job` must outlive the operands.
+ * Computes what a job reads and writes, and checks all that can be checked without the memory.
+ * job_wire_read() must have read the job, which must outlive the operands. Returns 0, or -1 with
+ * *fault filled (its pointer is relative to the job); call operands_finish() only after 0.
  */
 int operands_init(struct operands *operands, const struct job *job, struct fault *fault);
 

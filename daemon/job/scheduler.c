@@ -323,9 +323,8 @@ static void age_lanes(struct scheduler *scheduler, struct portion *portion, int 
     }
 }
 
-/* Returns the next job of a portion, whose cost the lane's deficit covers. Further calls with the
- * same `now` return the same job until a job enters or leaves, because the first call has moved up
- * all overdue lanes or has used up ageing_left. */
+/* Returns the next job of a portion. The deficit of the job's lane covers its cost. Another call
+ * with the same `now` returns the same job, unless a job has entered or left the portion. */
 static struct queued *next_of(struct scheduler *scheduler, struct portion *portion, uint64_t now)
 {
     const struct ring_rules rules = {lane_cost, lane_quantum, scheduler, now, &scheduler->steps};

@@ -48,7 +48,7 @@ struct turn {
 
 struct ring {
     struct link turns; /* members (struct turn, by in_turns); the first member has its turn now */
-    struct link ages;  /* members (struct turn, by in_ages), sorted by `since` */
+    struct link ages;  /* the same members, by in_ages; the one that waits longest is first */
     uint64_t skipped;  /* number of rounds that were skipped since the start */
     uint64_t search;   /* number of the current search, from 1 */
     uint64_t fewest;   /* in this search: fewest rounds after which a member can start its job */
@@ -66,7 +66,7 @@ struct lane {
 
 /* The jobs of one user in one class. */
 struct portion {
-    struct turn turn;                   /* link in the ring of the class, while length > 0 */
+    struct turn turn;                   /* place in the ring of the class; unused if length is 0 */
     struct ring rings[LANE_PRIORITIES]; /* the lanes with jobs, by priority */
     uint32_t length;                    /* number of jobs */
     struct share *share;
@@ -80,7 +80,7 @@ struct share {
 
 /* All jobs of one connection. */
 struct lanes {
-    struct share *share;                              /* share of the connection's user */
+    struct share *share;                              /* the user of the connection */
     struct lane of[LANE_PRIORITIES][LANE_PRIORITIES]; /* lanes by class and priority */
 };
 

@@ -24,8 +24,8 @@ struct shelf {
     struct shelf_lists heavy;    /* records with per-axis parameters */
     uint32_t count, undelivered; /* number of records, and of undelivered records among them */
     uint64_t quant_bytes;
-    struct link in_history;         /* links in the shelves of the history, while count > 0 */
-    struct link by_count, by_quant; /* links in the ranks of the history */
+    struct link in_history;         /* link in history.shelves; unused if count is 0 */
+    struct link by_count, by_quant; /* links in the history's lists of the same names */
 };
 
 static inline void shelf_init(struct shelf *shelf)

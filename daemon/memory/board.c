@@ -15,7 +15,7 @@ enum {
                                       holds up to two pieces */
 };
 
-/* A holder of one or more of the largest pieces. */
+/* A holder that a message names, because it holds one of the largest pieces of the memory. */
 struct named {
     const struct board_holder *holder;
     uint64_t bytes, count;
@@ -63,7 +63,7 @@ static void sum(struct treap_node *node)
     add_subtree(&piece->sums, node->right);
 }
 
-/* The order of board_memory.pieces_by_user, with board_piece.sums. */
+/* Orders the tree board_memory.pieces_by_user, and computes the sums in its nodes. */
 static const struct treap_kind board_by_user = {.compare = compare, .sum = sum};
 
 static void add_piece(struct board_sums *sums, const struct treap_node *node)
@@ -82,8 +82,8 @@ struct board_sums board_sums_of_user(const struct board_memory *memory, uid_t ui
     if (!top)
         return sums;
     add_piece(&sums, top);
-    /* In the left subtree of `top`, all nodes right of a node of the user belong to the user; in
-     * the right subtree, all nodes left of a node of the user. */
+    /* `top` belongs to the user. In its left subtree, every node to the right of a node of this
+     * user belongs to this user; in its right subtree, every node to the left of one. */
     for (const struct treap_node *node = top->left; node;) {
         if (user_of(node) != uid) {
             node = node->right;
@@ -105,7 +105,7 @@ struct board_sums board_sums_of_user(const struct board_memory *memory, uid_t ui
     return sums;
 }
 
-/* The holders of a memory as one reader sees them. */
+/* What a message to one reader says about the holders of a memory: `reader` may not see all. */
 struct census {
     uid_t reader;
     bool sees_all;
@@ -427,7 +427,7 @@ static void occupy(struct board_memory *memory, struct board_gap *gap, struct bo
         .holder = want->use->holder,
         .gap.before = &piece->link,
     };
-    link_append(gap->before->next, &piece->link); /* insert it behind the piece before the gap */
+    link_append(gap->before->next, &piece->link); /* insert the new piece where the gap begins */
     treap_remove(&memory->gaps_by_size, &gap->by_size);
     add_gap(memory, gap, gap->from, offset);
     add_gap(memory, &piece->gap, offset + want->bytes, end);

@@ -29,7 +29,7 @@
 
 struct board_memory;
 
-/* The holders of a memory of the board: sums for quotas, and names for messages. */
+/* Who holds a memory of the board: quotas need the sums, messages need the names. */
 
 /* Sums over pieces. */
 struct board_sums {
@@ -52,7 +52,7 @@ struct board_holder {
 /* Free bytes behind a piece or at the beginning of a memory. Offsets count from that beginning. */
 struct board_gap {
     struct treap_node by_size, by_address;
-    struct link *before; /* link of the piece before the gap; or memory->pieces */
+    struct link *before; /* the piece before the gap; &memory->pieces if the gap is first */
     uint64_t from, end;  /* offsets of the free bytes */
     uint64_t usable;     /* bytes from the first aligned address on */
 };
@@ -60,12 +60,12 @@ struct board_gap {
 /* A range of addresses. A piece filled with zeros is in no memory. */
 struct board_piece {
     struct link link;            /* link in memory->pieces */
-    struct board_memory *memory; /* null: in no memory */
+    struct board_memory *memory; /* memory of the piece; null for zeros, which need none */
     uint64_t address, size;
     struct board_holder holder;
     struct board_gap gap;      /* gap behind the piece */
     struct treap_node by_user; /* ordered by user, then by address */
-    struct board_sums sums;    /* sums over the subtree of by_user */
+    struct board_sums sums; /* sums over this piece and all pieces below it in the tree by_user */
 };
 
 struct board_memory {
@@ -94,8 +94,8 @@ struct board_use {
 struct board_want {
     const struct board_use *use;
     uint64_t bytes;             /* at least 1 */
-    uint64_t besides;           /* bytes that the request needs of this memory besides `bytes`; for
-                                   board_refuse() only */
+    uint64_t besides;           /* bytes of this memory for the job's other tensor; only
+                                   board_refuse() reads this */
     bool exact;                 /* true: the piece begins at `address` or is refused */
     uint64_t address;           /* address of the first byte on the board */
     const char *name, *pointer; /* names of the member in messages and pointers of faults:
@@ -119,8 +119,8 @@ int board_place(struct board_memory *memory, struct board_piece *piece,
                 const struct board_want *want, struct fault *fault);
 
 /**
- * Fills *fault (LIMIT or NO_ROOM) for a request of want->bytes and want->besides that do not fit
- * together. Call it after the range of want->besides was removed. Returns -1.
+ * Fills *fault (LIMIT or NO_ROOM) for a job whose two tensors do not fit into the memory together:
+ * want->bytes for one, want->besides for the other. Call it when neither has memory. Returns -1.
  */
 int board_refuse(const struct board_memory *memory, const struct board_want *want,
                  struct fault *fault);

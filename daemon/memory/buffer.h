@@ -80,7 +80,7 @@ struct place {
     uint64_t offset;       /* offset of the tensor's first byte in the region */
 };
 
-/* The locations of a job's two tensors. Places of zeros are empty. */
+/* The locations of a job's two tensors. A tensor of zeros has no location. */
 struct places {
     struct place src, dst;
 };
@@ -100,7 +100,7 @@ void places_put(struct places *places, struct place *place, struct buffer *buffe
  */
 void places_share(struct places *places, struct place *place, const struct place *from,
                   enum places_user user);
-/** Empties both places and drops their memory. */
+/** Releases the memory of both places; both then have no region. */
 void places_finish(struct places *places, enum places_user user);
 
 #endif /* DAEMON_BUFFER_H */

@@ -109,7 +109,7 @@ static int take(struct mapping_claim *claim, uid_t uid, uint32_t max, const char
 
 /*
  * Adds a mapping to the count of a user; `max` limits the count of all users. Returns 0, or -1 with
- * *fault filled (LIMIT, or INTERNAL if out of memory), which names the member `pointer`.
+ * *fault filled: LIMIT, or INTERNAL if out of memory. `pointer` becomes the fault's pointer.
  */
 static int count_mapping(struct mapping_claim *claim, uid_t uid, uint32_t max, const char *pointer,
                          struct fault *fault)
@@ -185,9 +185,9 @@ static int check_access(int fd, const struct mapping_use *use, struct fault *fau
 }
 
 /*
- * Returns the magic number of the file system of files of huge pages and dma-bufs, else 0:
- * statfs(2) of other files can wait for a server. Files of huge pages have seals and large blocks;
- * dma-bufs have no file type.
+ * Returns the magic number of the file system of a file of huge pages or of a dma-buf. Returns 0
+ * for other files without a call of statfs(2), which can wait for a network server. Files of huge
+ * pages are told by their seals and large blocks, dma-bufs by their lack of a file type.
  */
 static unsigned file_system(int fd, const struct stat *st, bool memory)
 {

@@ -600,8 +600,8 @@ static void handle_lines(struct client *client, uint64_t began)
 
         net->handle(client, line, length);
         progress = true;
-        /* If the handler has set jobs->clock, use that time, although it is older: the turn ends at
-         * most one line later. That time may be before `began`, if a channel ended a job. */
+        /* Saves a call of uv_hrtime() if the handler has just set jobs->clock. That time may even
+         * be before `began`; then the turn of the client ends one line later. */
         now = net->jobs->clock != before ? net->jobs->clock : uv_hrtime();
         if (client->state == CLIENT_READING && now > began + CHORE_TURN_NS)
             enter(client, CLIENT_TURN);
@@ -661,7 +661,8 @@ static void leave_task(struct task *task)
     task_leave_session(task);
 }
 
-/* Cancels running jobs at once, not in slices: other jobs may wait for the channels. */
+/* Cancels all running jobs of the client in one call, because other jobs wait for their channels.
+ */
 static void cancel_running(struct client *client)
 {
     struct link *running = &client->net->jobs->running_tasks;

@@ -61,7 +61,7 @@ static const struct entry *entry_of(const struct client *client, struct link *li
 
 static bool matches(const struct entry *entry, const struct job_list_query *query)
 {
-    return entry->number != 0 && /* number 0 is the mark of another listing */
+    return entry->number != 0 && /* the entry of another listing's cursor has number 0 */
            (query->before == 0 || entry->number < query->before) &&
            (query->client == 0 || entry->client == query->client) &&
            (query->states == 0 || (query->states >> entry_state(entry) & 1)) &&

@@ -263,7 +263,7 @@ struct net {
                                       stack: client_settle() leaves it alone */
     uv_prepare_t round;            /* runs at the end of a round: just before the loop sleeps */
     uint64_t intake_began; /* uv_hrtime() of the first input of this round; 0: no input yet */
-    uv_async_t relieved;   /* sent when descriptors were closed for which FULL clients wait */
+    uv_async_t relieved;   /* sent after descriptors were closed: FULL clients wait for this */
     struct link drains;    /* daemon.drain requests that wait for the last job */
     struct subscriptions subscriptions;
     struct stats stats;
@@ -359,8 +359,9 @@ void client_close_fds(const struct client *client, const int *fds, size_t count)
 void client_relieve_all(struct net *net);
 
 /**
- * Returns an upper bound of the bytes of `count` per-axis indices in a job's reply. The rest of a
- * reply, less than 1 KiB, does not count: limits.jobs_per_client limits the sum of these bytes.
+ * Returns an upper bound of the bytes that the parameters of `count` per-axis indices take in a
+ * job's reply. The rest of the reply is not counted: it has less than 1 KiB, and
+ * limits.jobs_per_client bounds the number of replies.
  */
 uint64_t backlog_of_result(uint64_t count);
 /** Add the bytes of a pending reply to the backlog, or subtract them. */

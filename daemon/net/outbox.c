@@ -57,7 +57,7 @@ bool outbox_has_room_for_fd(struct outbox *box, int socket)
 
     if (box->fd_count + box->unread_fds < OUTBOX_FDS_MAX)
         return true;
-    /* TIOCOUTQ also counts the system's own memory: only 0 tells that the peer has read all. */
+    /* The peer has read all if TIOCOUTQ is 0. Other values include memory of the system itself. */
     if (ioctl(socket, TIOCOUTQ, &unread) == 0 && unread == 0)
         box->unread_fds = 0;
     return box->fd_count + box->unread_fds < OUTBOX_FDS_MAX;

@@ -44,7 +44,7 @@ static struct jsonw *open_reply(struct answer *answer)
     return w;
 }
 
-/* Ends the expectation of a reply that is in the client's outbox or no longer needed. */
+/* Subtracts a reply from the client's backlog: it is in the outbox, or nobody needs it any more. */
 static const struct ended *settle_reply(struct answer *answer, const struct ended *how)
 {
     backlog_unexpect(answer->client, answer->expected);

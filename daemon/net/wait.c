@@ -101,9 +101,9 @@ struct item {
 };
 
 struct named_wait {
-    struct wait wait;       /* first */
-    bool several;           /* true: reply with a list; false: reply as to the job's request */
-    uint32_t left;          /* number of jobs that have not ended */
+    struct wait wait; /* first */
+    bool several;  /* true: the reply is a list of jobs; false: the reply is that of job.submit */
+    uint32_t left; /* number of jobs that have not ended */
     uint64_t expected;      /* upper bound of the bytes of the reply */
     const struct item *bad; /* the first job that failed or was cancelled; null: none */
     struct fault fault;     /* fault of the job `bad` */

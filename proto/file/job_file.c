@@ -124,7 +124,7 @@ struct walk {
     size_t depth;
 };
 
-/* Fills the fault with the names of a cycle: the last job of the path waits for its job `first`. */
+/* Fills the fault with the names of the jobs of a cycle, which begins with the job `first`. */
 static int complain_cycle(const struct walk *walk, size_t first, struct fault *fault)
 {
     const struct job_spec *jobs = walk->index->list->jobs;

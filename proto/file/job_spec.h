@@ -100,7 +100,7 @@ const char *file_format_word(enum file_format format);
  * never writes them.
  */
 bool file_format_is_archive(enum file_format format);
-/** Returns whether an open tensor of an archive has the descriptor of the whole archive. */
+/** Returns whether tensors of this kind of archive are read and written in the archive itself. */
 bool file_format_is_in_place(enum file_format format);
 /** Returns the format of a file by the ending of its name. */
 enum file_format file_format_of_name(const char *file);

@@ -443,8 +443,8 @@ int npy_format(struct npy_header *header, void *out, size_t size)
 }
 
 /*
- * No other '>' can be in the text of the header: its keys and values are words, numbers and this
- * dtype. A byte of the text's length, before it, can be '>'.
+ * The text of the header has one '>' at most, in the dtype: its other keys and values are words and
+ * numbers. The search begins at the text, because the length before it may have the byte '>'.
  */
 void npy_make_little(void *bytes, const struct npy_header *header)
 {
@@ -476,7 +476,7 @@ int npy_strides(const struct npy_header *header, int32_t strides[MLI_MAX_RANK])
 
         if (stride > INT32_MAX && header->shape[dimension] > 1)
             return -1;
-        strides[dimension] = stride > INT32_MAX ? 0 : (int32_t)stride; /* 1 element needs none */
+        strides[dimension] = stride > INT32_MAX ? 0 : (int32_t)stride; /* 0: the extent is 1 */
         stride *= header->shape[dimension]; /* no overflow: both factors are below 2^32 */
     }
     return 0;

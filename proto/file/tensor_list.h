@@ -41,7 +41,7 @@ struct tensor_entry *tensor_list_add(struct tensor_list *list, const char *name)
 /** Copies a shape to an entry. Returns 0 or -1 (no memory). */
 int tensor_entry_set_shape(struct tensor_entry *entry, const uint64_t *shape, size_t rank);
 
-/** Makes the fault's text the refusal of a tensor. Returns 0 or -1 (no memory). */
+/** Marks the tensor as refused, with a copy of the fault's text. Returns 0 or -1 (no memory). */
 int tensor_entry_refuse(struct tensor_entry *entry, const struct fault *why);
 
 /**

@@ -53,7 +53,7 @@ void fault_fill(struct fault *fault, enum fault_code code, const char *pointer, 
 /* The names of arguments in libmli's messages, and the members of a job that hold them. */
 static const struct {
     const char *word, *pointer;
-    bool members; /* true: a path after the word, such as ".offset[1]", is the same in a job */
+    bool members; /* true: a path after the word, such as ".offset[1]", is a path in the job too */
 } arguments[] = {
     {"cfg", "/cfg", true}, {"src", "/src", false}, {"dst", "/dst", false},
     {"in", "/src", false}, {"out", "/dst", false},

@@ -207,7 +207,8 @@ enum member_kind {
     KIND_TEXT,   /* array of char; members_read() sets the bytes after the text to 0 */
     KIND_WORD,   /* enum or bool: one of `words`, the first of which has the value `min` */
     KIND_OBJECT, /* object with `members`, whose fields begin at `at` */
-    KIND_LIST,   /* array of at most `count` objects with `members`; their number: `count_at` */
+    KIND_LIST,   /* array of at most `count` objects with `members`; count_at is the field of its
+                    length */
     KIND_OTHER   /* the table has only the key: the caller reads and writes the member */
 };
 

@@ -30,7 +30,7 @@ static void name_process(struct chrome_trace *trace, struct textw *w, int pid, c
                  "{\"ph\":\"M\",\"name\":\"process_sort_index\",\"pid\":%d,\"tid\":0,"
                  "\"args\":{\"sort_index\":%d}}",
                  pid, name, pid, pid);
-    trace->written++; /* of two entries, next() has counted one */
+    trace->written++; /* these are two entries, and next() has counted one */
 }
 
 void chrome_trace_begin(struct chrome_trace *trace, const char *process, struct textw *w)

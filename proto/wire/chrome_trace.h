@@ -17,8 +17,8 @@
 
 struct chrome_trace {
     uint64_t origin_ns; /* time 0 of the trace; 0: no event yet */
-    int pid;            /* the current processes have the numbers pid + 1 and pid + 2 */
-    uint64_t written;   /* entries of the trace so far, names of tracks included */
+    int pid;          /* the next two processes of the trace get the numbers pid + 1 and pid + 2 */
+    uint64_t written; /* entries of the trace so far, names of tracks included */
     uint64_t named[64]; /* the named tracks; when the table is full, later tracks get no name */
     uint32_t named_count;
     uint32_t queued, running;

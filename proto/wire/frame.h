@@ -97,7 +97,7 @@ size_t frame_take_bytes(struct frame *frame, size_t max, const char **bytes);
  * fewer.
  */
 int frame_take_fds(struct frame *frame, size_t count, int *fds);
-/** Returns whether the FIFO has descriptors that belong to no line. */
+/** Returns whether descriptors have arrived that no line has announced. */
 bool frame_leftover(const struct frame *frame);
 
 /*
@@ -122,7 +122,7 @@ struct out_mark {
 struct out {
     char *text;
     size_t begin, end, capacity;
-    uint64_t position; /* position of text[begin], counted like out_mark.at */
+    uint64_t position; /* number of bytes sent before text[begin], as in out_mark.at */
     struct out_mark *marks;
     size_t mark_begin, mark_end, mark_capacity;
     char *chunk;      /* buffer for bytes of files */

@@ -484,7 +484,7 @@ void job_result_write(struct jsonw *w, const char *key, const struct job_result 
         jsonw_uint(w, "job", result->job);
     if (result->has_dst)
         write_dst(w, &result->dst);
-    jsonw_object_begin(w, "cost"); /* without cost_members, which would be slower */
+    jsonw_object_begin(w, "cost"); /* written by hand, because the table cost_members is slower */
     jsonw_uint(w, "bytes", result->bytes);
     jsonw_uint(w, "channels", result->channels);
     jsonw_string(w, "engine", result->engine);

@@ -75,9 +75,9 @@ struct rpc_request {
     enum rpc_method method;
     uint32_t fds;       /* number of descriptors of this line ("fds"); 0 if absent */
     struct json root;   /* the root of the line; owned; params points into it */
-    struct json params; /* .node is null if absent. Fault pointers are relative to params for its
-                           values, and relative to the root for other members */
-    struct fault fault; /* fault of this line, and of getters below params */
+    struct json params; /* .node is null if absent */
+    struct fault fault; /* fault of this line; the getters of `params` fill it too, with pointers
+                           relative to params */
 };
 
 /**
@@ -120,7 +120,7 @@ struct rpc_reply {
     struct json result; /* if ok */
     struct fault error; /* the error of the reply, if the reply is not ok */
     uint64_t error_job; /* number of the job that failed; 0: no job */
-    struct fault fault; /* fault of this line, and of getters below result and params */
+    struct fault fault; /* fault of this line; the getters of `result` fill it too */
 };
 
 /**

@@ -31,7 +31,7 @@ struct tensor_desc {
     uint32_t rank; /* rank of the tensor; 0: no shape was given */
     uint32_t shape[MLI_MAX_RANK];
     bool has_strides;
-    uint32_t stride_count;         /* number of strides; 0: `rank` strides */
+    uint32_t stride_count;         /* number of strides; 0 means `rank` */
     int32_t strides[MLI_MAX_RANK]; /* strides in elements, outermost first; 0: packed */
     struct quant quant;
 };
