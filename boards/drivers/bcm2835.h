@@ -138,7 +138,8 @@ struct bcm2835_platform {
 enum {
     BCM2835_CHANNELS_MAX = 15, /* channel 15 has its registers elsewhere, and belongs to the GPU */
     BCM2835_BLOCKS_MAX = 32,
-    /* Bytes. Assumed, not measured: each row of a rectangle takes one read and one write. */
+    /* Bytes of a run. Assumed, not measured: each row of a rectangle takes one read and one write.
+     */
     BCM2835_RUN_DEFAULT = 8,
     /* Assumed, not measured: the processor copies this number of bytes in the time in which a
        channel loads a control block. */

@@ -160,7 +160,7 @@ static void make_visible(struct chain_channel *channel, const struct mli_work *w
     channel->visible = true;
 }
 
-/* Returns the end of a work item that stopped in a piece, after `rows` of its rows. */
+/* Describes how a work item ended that stopped in `piece`, after `rows` rows of this piece. */
 static struct mli_work_end end_at(const struct chain_channel *channel, mli_status status,
                                   const struct mli_descriptor *piece, uint64_t rows)
 {

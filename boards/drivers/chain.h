@@ -88,20 +88,20 @@ struct chain_controller {
     void (*start)(uint32_t channel, uint32_t chain);
 
     /**
-     * Stops the channel if requested, then returns what the channel does. A poll that follows the
-     * interrupt of a chain's end must find CHAIN_ENDED, because no other interrupt follows: choose
-     * an interrupt that is not raised before the state that this function reads. A channel that
-     * should stop may have executed its last item: return CHAIN_ENDED then, because CHAIN_STOPPED
-     * counts this item as not executed. One call must find out that an idle channel has stopped:
-     * after CHAIN_WATCH_POLLS polls there may be no other call. Not called when the channel has
-     * ended, until its next start.
+     * Stops the channel if requested, then returns the state of the channel. Rules for a driver:
+     * - The registers must show CHAIN_ENDED when the interrupt of a chain's end is raised. If they
+     *   showed it later, no other interrupt would follow, and the end would be missed.
+     * - If the channel executed its last item before it stopped, return CHAIN_ENDED. CHAIN_STOPPED
+     *   means that the last item was not executed.
+     * - If an idle channel has stopped, this call must return so. A later call is not certain.
+     * Not called for a channel that has ended, until its next start.
      */
     enum chain_state (*look)(uint32_t channel, enum chain_stop stop);
 
     /**
-     * Returns the item that the channel executes, or in which it has stopped, 0 to `count` - 1: the
-     * items before it are in memory. 0 if the registers name no item of the chain. Not called for a
-     * channel that has ended.
+     * Returns the number of the item that the channel executes, or in which it has stopped: 0 to
+     * `count` - 1. The data of all items before this one must have reached memory. Returns 0 if the
+     * registers name no item of the chain. Not called for a channel that has ended.
      */
     uint32_t (*position)(uint32_t channel, uint32_t chain, uint32_t count);
 
@@ -113,8 +113,8 @@ struct chain_controller {
                      const struct mli_descriptor *piece);
 
     /**
-     * Clears the interrupt of an idle channel, which has no work item any more. If it has not
-     * succeeded, resets the channel.
+     * Clears the interrupt of a channel whose work item has ended. If the work item did not
+     * succeed, also resets the channel.
      */
     void (*clear)(uint32_t channel, bool success);
 };
@@ -124,7 +124,7 @@ struct chain {
     struct mli_descriptor pieces[CHAIN_PIECES_MAX];
     uint8_t ends[CHAIN_PIECES_MAX]; /* number of items up to the end of each piece */
     uint32_t items;
-    uint32_t count, reaped; /* number of pieces, and number of complete pieces that were counted */
+    uint32_t count, reaped; /* number of pieces; number of them that a poll has found complete */
 };
 
 /** A channel of the engine. Its members are private to chain.c. */
@@ -162,7 +162,7 @@ void chain_submit(struct chain_channel *channel, struct mli_work *work);
 uint32_t chain_poll(struct chain_channel *channel, uint32_t budget);
 void chain_stats(struct chain_channel *channel, mli_mov_channel_stats *stats);
 
-/** Orders accesses to memory before the accesses to registers that follow, and the reverse. */
+/** Completes all earlier accesses to memory and registers before all later ones. */
 void chain_barrier(void);
 
 /**

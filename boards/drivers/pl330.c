@@ -416,7 +416,7 @@ _Static_assert(PL330_PROGRAM_MIN == STEP_BYTES + PL330_END_BYTES,
 
 enum {
     BYTES_ENOUGH = 1 << 20, /* add no more pieces to a program: only its end reports progress */
-    KILLS_MAX = 10,         /* if a thread runs on after this number of polls that kill it, only an
+    KILLS_MAX = 10,         /* after so many polls that have tried to kill a thread, only an
                                interrupt or mli_mov_poll() polls it */
 };
 
@@ -428,7 +428,7 @@ static struct lane {
     size_t written; /* bytes of the pieces before the program, and of the pieces that the processor
                        moves */
     struct pl330_source first; /* makes the pieces of the program */
-    struct pl330_source rest;  /* makes the pieces after the program */
+    struct pl330_source rest;  /* makes the pieces of later programs */
     uint32_t pieces;           /* number of pieces in the program */
     size_t bytes;              /* number of bytes that the program moves */
     uint32_t kills;            /* number of kills that did not stop the thread, up to KILLS_MAX */
@@ -469,7 +469,7 @@ enum outcome {
     END       /* *end is set */
 };
 
-/* Returns the end of a work item that stopped before the first piece of its channel's program. */
+/* Describes how a work item ended that stopped before the first piece of its channel's program. */
 static struct mli_work_end end_before(const struct lane *lane, mli_status status)
 {
     struct pl330_source first = lane->first;
@@ -540,8 +540,8 @@ static struct pl330_part write_piece(uint32_t channel, uint64_t row,
 }
 
 /*
- * Makes the program for the next pieces. The program is empty if no piece is left, or if the next
- * piece is for the processor or beyond the bus.
+ * Makes the program for the next pieces. The program is empty if no piece is left, if the processor
+ * must move the next piece, or if the bus cannot reach the addresses of the next piece.
  */
 static void feed(uint32_t channel)
 {

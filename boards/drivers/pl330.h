@@ -97,8 +97,8 @@ enum {
     PL330_CHANNELS_MAX = 8,
     PL330_PROGRAM_MIN = 263, /* bytes of the largest piece with the code of pl330_inject() */
     PL330_PROGRAM_MAX = 2048,
-    /* Bytes. Assumed, not measured: a burst takes as long as some ten instructions of the
-       processor. */
+    /* Bytes of a run. Assumed, not measured: a burst takes as long as some ten instructions of
+       the processor. */
     PL330_RUN_DEFAULT = 8,
     /* Assumed, not measured: the processor copies this number of bytes in the time in which it
        encodes a piece. */

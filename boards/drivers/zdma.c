@@ -279,7 +279,7 @@ static size_t list_written(const struct zdma_list *list, uint32_t count)
     return bytes;
 }
 
-/* The unit that moves the next bytes of a work item. */
+/* Says who moves the next bytes of a work item. ENDED: all bytes are moved. */
 enum phase { CHANNEL, PROCESSOR, ENDED };
 
 static struct lane {

@@ -105,7 +105,7 @@ struct zdma_platform {
     bool interrupts;                   /* the board calls zdma_interrupt() */
     bool coherent; /* the channels are ADMA channels behind a coherent port: mark all accesses as
                       coherent */
-    /* Access a register, by its offset. Null: loads and stores of 32 bits. */
+    /* Functions that access the register at an offset; null for plain 32-bit loads and stores. */
     uint32_t (*read)(uint32_t channel, uint32_t offset);
     void (*write)(uint32_t channel, uint32_t offset, uint32_t value);
     /* Returns the time, for statistics. Null: there is no clock. */

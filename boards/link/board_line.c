@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Opens the line of an address, starts QEMU if the address names a board in QEMU, and sends and
- * receives bytes.
+ * The line to a board: opens a serial device or a socket, or starts QEMU if the address names a
+ * board in QEMU; sends and receives bytes.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -33,7 +33,7 @@
  * change of mlictl.
  */
 
-enum { WORDS_MAX = 48, ARGUMENTS_MAX = 24, TEXT_MAX = 8192 }; /* ARGUMENTS_MAX: of qemu.args */
+enum { WORDS_MAX = 48, ARGUMENTS_MAX = 24, TEXT_MAX = 8192 }; /* qemu.args has ARGUMENTS_MAX */
 
 struct board_image {
     char text[TEXT_MAX];        /* memory of the words */
@@ -302,7 +302,7 @@ static int check_program(const char *board, const char *program, struct fault *f
     char name[PATH_TEXT_MAX];
 
     if (strchr(program, '/'))
-        return 0; /* QEMU reports faults of the path */
+        return 0; /* a wrong path is reported when QEMU starts */
     for (const char *at = path ? path : "/usr/bin:/bin"; *at;) {
         const size_t length = strcspn(at, ":");
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A board as the service of a command, in place of a daemon: struct board_calls of
- * cli/link/boards.h. Runs resolved jobs, holds the buffers of job files, answers info, stats and
- * ping.
+ * Lets a command use a board in place of a daemon, through struct board_calls of cli/link/boards.h.
+ * The board runs resolved jobs, holds the buffers of job files, and answers info, stats and ping.
  */
 #ifndef CLI_BOARD_LINK_H
 #define CLI_BOARD_LINK_H

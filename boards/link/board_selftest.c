@@ -75,7 +75,7 @@ static struct serial_move describe_move(const struct board_case *t)
     move.channels = (uint8_t)(c->width < t->round->channels ? c->width : t->round->channels);
     describe(&move.src, &c->move.src, &c->src_frame, t->src);
     describe(&move.dst, &c->move.dst, &c->dst_frame, t->dst);
-    /* A move uses the source's type; the frame needs a type for its parameters. */
+    /* A move ignores the type of dst. The serial frame needs one, to encode dst's parameters. */
     move.dst.type = move.src.type;
     return move;
 }

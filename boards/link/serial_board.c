@@ -435,8 +435,9 @@ static void advance(struct board *board, size_t bytes)
 }
 
 /*
- * Sends the request that `put` makes for up to board->chunk bytes, in smaller chunks if the line
- * loses them. Writing and reading twice does no harm. Sets *size to the bytes of the request.
+ * Sends one request, which `put` writes, for up to board->chunk bytes. If the line loses requests,
+ * sends smaller ones; to write or read the same bytes twice does no harm. Sets *size to the number
+ * of bytes that the answered request was for.
  */
 static int call_chunk(struct board *board,
                       void (*put)(struct board *board, const void *job, size_t size),

@@ -55,8 +55,8 @@ struct board {
 /* Opening and requests */
 
 /**
- * Opens the line that a URL of -H names, greets the agent, resets it and sets its engine.
- * board_close() is legal after both results.
+ * Opens the line that a URL of -H names, greets the agent, resets it and sets its engine. Call
+ * board_close() afterwards, also after a failure.
  */
 int board_open(struct board *board, const char *url, struct fault *fault);
 void board_close(struct board *board);

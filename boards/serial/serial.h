@@ -147,7 +147,7 @@ struct serial_decoder {
     uint8_t left;             /* bytes until the next code byte */
     bool zero;                /* a zero byte of the packet is due at the next code byte */
     bool broken;              /* the frame is too long: ignore it up to the next zero byte */
-    uint32_t frames, damaged; /* received packets; frames that were not valid packets */
+    uint32_t frames, damaged; /* numbers of valid packets and of invalid frames received */
 };
 
 enum serial_event {

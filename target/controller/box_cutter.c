@@ -38,7 +38,7 @@ static bool cut_steps_fit(const struct cut_limits *limits, uint64_t src_step, ui
            (src_step | dst_step) % limits->granularity == 0;
 }
 
-/* Returns the number of iterations of a loop that one step of another loop can span. */
+/* Returns how many iterations of `loop` another loop may step over at once, within gap_max. */
 static uint64_t cut_within_reach(const struct cut_limits *limits, const struct mli_copy_loop *loop,
                                  uint64_t run)
 {
@@ -53,7 +53,7 @@ struct cut_runs {
     bool loops;   /* true: descriptors may have loops */
 };
 
-enum { DIVISORS = 4096 }; /* maximum candidates for the factor of a count or run */
+enum { DIVISORS = 4096 }; /* maximum number of divisors that are tried for a count or a run */
 
 /* Returns the distance between the places at which a run may be cut, in bytes. */
 static uint32_t unit_of(const struct cut_limits *limits)
@@ -224,7 +224,7 @@ static bool split_runs(struct cut_block *block, bool copies, uint64_t run, bool 
     return block->run > 0;
 }
 
-/* Returns the number of pieces of a part if its runs are split in the way `runs`. */
+/* Returns the number of pieces of a part whose runs are split as `runs` says. */
 static uint64_t count_runs(const struct box_cutter *cutter, const struct cut_block *part,
                            struct cut_runs runs)
 {
@@ -324,10 +324,10 @@ static void try_inner(struct box_cutter *cutter, size_t i, uint64_t inner, uint6
 }
 
 /*
- * Splits loop `i`, which has too many iterations, in the way that makes the fewest pieces: into
- * parts of count_max or `reach` iterations and a remainder, or into two loops without a remainder.
- * The loop stays whole if every split makes more pieces, which is possible if bytes_max limits more
- * than count_max.
+ * Splits loop `i`, which has too many iterations, in the way that makes the fewest pieces. The ways
+ * are parts of count_max or `reach` iterations and a remainder, or two nested loops without a
+ * remainder. If bytes_max makes pieces short, a split may make more pieces than the whole loop:
+ * then the loop stays whole.
  */
 static void choose_inner(struct box_cutter *cutter, size_t i)
 {
@@ -440,14 +440,14 @@ bool cutter_next(struct box_cutter *cutter, struct mli_descriptor *piece)
 /* The weights of one dimension, the run or a loop, for the proof at cutter_least(). */
 struct dimension {
     uint64_t weight;                     /* weight of the whole dimension */
-    uint64_t by_loops[MLI_MAX_RANK + 1]; /* maximum weight of a range that n loops make */
+    uint64_t by_loops[MLI_MAX_RANK + 1]; /* by_loops[n]: maximum weight that n loops can cover */
 };
 
 /* The weights of the run: 1 for the first byte of every `run` bytes. */
 static struct dimension weigh_run(const struct box_cutter *cutter, uint64_t run)
 {
     struct dimension d = {.weight = cut_divided_up(cutter->whole.box.run, run)};
-    uint64_t length = run; /* maximum length of a range that n loops make */
+    uint64_t length = run; /* maximum length that n loops can cover */
 
     d.by_loops[0] = 1;
     for (uint32_t n = 1; n <= MLI_MAX_RANK; n++) {
@@ -459,7 +459,7 @@ static struct dimension weigh_run(const struct box_cutter *cutter, uint64_t run)
     return d;
 }
 
-/* Returns whether a step exceeds the limit with every run of at most `run` bytes. */
+/* Returns whether the gap of a step exceeds gap_max even for the longest run of `run` bytes. */
 static bool beyond(uint64_t step, uint64_t run, uint64_t gap_max)
 {
     return step > run && step - run > gap_max;
@@ -472,7 +472,7 @@ static struct dimension weigh_loop(const struct box_cutter *cutter,
     const uint64_t t = cut_lesser(loop->count, cutter->limits.count_max);
     const uint64_t gap_max = cutter->limits.gap_max;
     const uint64_t reach = cut_within_reach(&cutter->limits, loop, run);
-    uint64_t periods = 1; /* maximum periods of t iterations in a range that n loops make */
+    uint64_t periods = 1; /* maximum number of periods of t iterations that n loops can cover */
     struct dimension d;
 
     if (!cut_steps_fit(&cutter->limits, loop->src_step, loop->dst_step) ||
@@ -492,7 +492,7 @@ static struct dimension weigh_loop(const struct box_cutter *cutter,
     return d;
 }
 
-/* Gives loops of a piece to one more dimension: most[n] is the maximum weight with n loops. */
+/* Adds a dimension to most[], where most[n] is the maximum weight of a piece of n loops. */
 static void combine(uint64_t most[MLI_MAX_RANK + 1], const struct dimension *d, uint32_t loops)
 {
     for (uint32_t n = loops + 1; n-- > 0;) {

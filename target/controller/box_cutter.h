@@ -40,7 +40,7 @@ struct cut_limits {
 
 enum { CUT_AXES_MAX = 2 * MLI_MAX_RANK + 1 };
 
-/* A loop of a part, or the loop over the pieces of one run. */
+/* One loop of a part. If runs are split, the loop over the pieces of a run is one of them. */
 struct cut_axis {
     uint64_t count, src_step, dst_step;
     uint64_t row_step; /* number of rows of the plan in one step */
@@ -63,8 +63,8 @@ struct box_cutter {
     struct mli_descriptor whole; /* the box; its source address is valid if `copies` */
     bool copies;
     struct cut_limits limits;
-    uint64_t inner[MLI_MAX_RANK]; /* iterations of the inner loop if loop i is split into two; the
-                                     remainder is another part */
+    uint64_t inner[MLI_MAX_RANK]; /* inner[i]: iterations of the inner loop if loop i is split into
+                                     two loops and a remainder, which is a part of its own */
     /* Progress, private: */
     uint32_t part; /* bit i is set: the part has the remainder of loop i */
     bool rest;     /* true: the block has the remainders of the runs */

@@ -46,7 +46,7 @@ void move_numbers(struct move_numbers *numbers, const struct mli_plan *plan);
 
 /* The parts of a time, in cycles. */
 struct measured_time {
-    double start, calls, rows, read, written; /* parts of the time, factor included */
+    double start, calls, rows, read, written; /* each already multiplied by `factor` */
     double total;
     double factor; /* product of the factors of all trees */
     enum move_class class;
@@ -58,7 +58,7 @@ struct footprint_weights {
     double of_first, of_second;
 };
 
-/** Returns the weights for a footprint in bytes. */
+/** Returns the weights of the costs for a move that touches `footprint` bytes. */
 struct footprint_weights measured_weights(const struct measured_costs *costs, double footprint);
 
 /** Computes the time by the formula alone. */

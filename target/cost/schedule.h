@@ -25,7 +25,7 @@ struct schedule {
     profile_cost busy[MLI_MOV_MAX_CHANNELS];    /* time during which each channel has jobs */
     profile_cost end;                           /* end of the last job */
     profile_cost sum;                           /* sum of the times of all jobs, each alone */
-    bool failed;            /* true: out of memory; some jobs did not share the bus */
+    bool failed;            /* true: no memory, so some jobs are computed as if alone on the bus */
     struct bus_span *spans; /* the load of the bus over time */
     size_t span_count, span_capacity;
 };

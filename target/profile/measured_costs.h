@@ -154,7 +154,7 @@ enum {
     MEASURED_FOOTPRINTS_MAX = 8,
     MEASURED_TREES_MAX = 256,
     MEASURED_NODES_MAX = 16384,
-    MEASURED_TREE_TEXT_MAX = 16 * 1024, /* maximum bytes of the text of a tree */
+    MEASURED_TREE_TEXT_MAX = 16 * 1024, /* maximum length of a tree in a profile, in bytes */
     MEASURED_TREE_DEPTH_MAX = 64
 };
 
@@ -181,9 +181,9 @@ struct measured_costs {
     bool present;
     uint32_t footprints, trees, nodes;           /* numbers of entries in the arrays below */
     uint64_t footprint[MEASURED_FOOTPRINTS_MAX]; /* bytes, ascending */
-    struct measured_class class[MOVE_CLASSES]; /* a move of an absent class costs the same as a move
-                                                  of class MOVE_CLASS_LONG_ROWS */
-    uint16_t tree[MEASURED_TREES_MAX];         /* index of the first node of each tree */
+    struct measured_class class[MOVE_CLASSES];   /* a class that was not measured takes the costs of
+                                                    MOVE_CLASS_LONG_ROWS */
+    uint16_t tree[MEASURED_TREES_MAX];           /* index of the first node of each tree */
     struct tree_node node[MEASURED_NODES_MAX];
 };
 

@@ -162,7 +162,8 @@ static struct json step(const struct json *parent, const char *token, size_t len
     return (struct json){0};
 }
 
-/* Checks that the JSON pointer of a source names a figure; `value` is the member of the source. */
+/* Checks that `source->pointer` names a figure of the profile; `value` is the JSON of the source.
+ */
 static int profile_check_source(const struct profile_source *source, const struct json *root,
                                 const struct json *value)
 {

@@ -36,7 +36,7 @@ enum {
 
 /* Bits of profile_memory.reached_by: the parts of the board that can access the memory. */
 enum { PROFILE_CORE = 1, PROFILE_DMA = 2, PROFILE_HOST = 4 };
-extern const char *const profile_reach_words[]; /* the words of bits 0, 1 ..; ends with null */
+extern const char *const profile_reach_words[]; /* word i names bit i; null ends the array */
 
 struct profile_memory {
     char name[PROFILE_NAME_MAX];
@@ -98,7 +98,7 @@ struct profile_costs {
 struct profile_cost_member {
     const char *key;  /* name in the file; null after the last entry */
     size_t at;        /* offset in struct profile_costs */
-    const char *what; /* the figure in words */
+    const char *what; /* what the figure means, for messages */
 };
 extern const struct profile_cost_member profile_cost_members[];
 

@@ -13,7 +13,7 @@ struct segment {
     uint32_t writer; /* the last writer, or NO_JOB */
     uint32_t readers_count;
     size_t readers_capacity;
-    uint32_t *reader; /* readers since the last write for which no later reader waits */
+    uint32_t *reader; /* jobs that read since the last write, without those that others wait for */
 };
 
 struct check {
@@ -22,7 +22,7 @@ struct check {
     size_t bounds;
     struct segment *segment; /* segment i: bytes bound[i] .. bound[i + 1] - 1 */
     /* The search for the jobs that the job `from` waits for: */
-    uint32_t from, floor;   /* floor: all jobs from this one on that `from` waits for are found */
+    uint32_t from, floor;   /* of the jobs from `floor` on, all that `from` waits for are found */
     uint32_t *stack, *seen; /* seen[job] == mark: the search has reached the job */
     size_t depth;
     uint32_t mark;

@@ -10,9 +10,9 @@
 #include "target/tile/tile_transfer.h"
 
 enum {
-    CHOICE_SLOWER = 3, /* percent of time by which a plan near the least traffic may be slower */
+    CHOICE_SLOWER = 3,      /* a plan near the least traffic may be slower by this many percent */
     CHOICE_JOBS = 4 * 1000, /* maximum number of jobs that are scheduled for one list of plans */
-    CHOICE_JOBS_ONE = 2 * CHOICE_JOBS /* maximum number of jobs of the first plan of a list */
+    CHOICE_JOBS_ONE = 2 * CHOICE_JOBS /* the first plan of a list may have more jobs: this many */
 };
 
 struct chooser {
@@ -70,8 +70,8 @@ static uint64_t end_of(const struct profile_memory *memory)
     return cost_plus(memory->base, memory->size);
 }
 
-/* Returns the first address outside that the operands may have: behind the buffers, if there is
- * one memory only. */
+/* Returns the first address for operands in the memory outside. If the board has one memory only,
+ * this address is behind the buffers. */
 static uint64_t first_outside(const struct tile_board *board, const struct tile_memory *buffers)
 {
     return board->outside == board->inside ? cost_plus(buffers->base, buffers->bytes)
@@ -206,7 +206,7 @@ struct multiple {
     uint64_t quotient, rest;
 };
 
-/* Adds `rest`, which is less than the divisor. The sum of both remainders may exceed 64 bits. */
+/* Adds `rest`, which is less than `divisor`. number->rest + rest may exceed 64 bits. */
 static void add_rest(struct multiple *number, uint64_t rest, uint64_t divisor)
 {
     const bool carry = number->rest >= divisor - rest;

@@ -90,8 +90,8 @@ static double descriptors_of(const struct tile_estimate *e, struct outer *outer,
 }
 
 /*
- * Returns the contiguous rows of the largest tile of an operand, in the memory outside the
- * buffers.
+ * Returns the number and length of the contiguous rows that the largest tile of an operand has in
+ * the memory outside.
  */
 static struct rows rows_of(const struct tile_estimate *e, const struct tile_plan *plan,
                            const struct tile_operand *operand)

@@ -61,7 +61,7 @@ struct tile_loops tile_loops_of(const struct tile_plan *plan, uint32_t operand);
 profile_cost tile_estimate_time(const struct tile_estimate *estimate, const struct tile_plan *plan,
                                 const struct tile_loops loops[TILE_OPERANDS]);
 
-/** Returns the same time for known times of the transfers. */
+/** Returns the estimated time of a plan if the times of its transfers are known already. */
 profile_cost tile_estimate_moving(const struct tile_estimate *estimate,
                                   const struct tile_plan *plan,
                                   const struct tile_loops loops[TILE_OPERANDS],

@@ -110,8 +110,8 @@ static int load(struct builder *b, uint32_t operand)
 
         wait_for(job, b->end[last]);
         /*
-         * A store waits for the loads of its step. A step without results has no store, so wait
-         * for its load.
+         * In a program of moves the store of a step waits for the loads of the step. A step that
+         * completes no results has no store: then the job waits for the load itself.
          */
         if (b->jobs->program == TILE_MOVES && !tile_plan_completes(b->plan, last))
             wait_for(job, tiles->load[number - buffers]);
@@ -342,7 +342,7 @@ struct tile_use *tile_jobs_uses(const struct tile_jobs *jobs)
 {
     const struct tile_plan *plan = jobs->plan;
     struct tile_use *uses = calloc(jobs->count + 1, sizeof *uses);
-    uint32_t number[TILE_OPERANDS] = {0}; /* number of each operand's tile at the kernel's step */
+    uint32_t number[TILE_OPERANDS] = {0}; /* the tile of each operand that the kernel uses now */
 
     for (size_t n = 0; uses && n < jobs->count; n++) {
         const struct tile_job *job = &jobs->job[n];

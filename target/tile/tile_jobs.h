@@ -29,8 +29,8 @@ enum tile_job_kind {
 
 /* The kind of jobs between loads and stores. */
 enum tile_program {
-    TILE_FIRMWARE, /* a kernel for each step */
-    TILE_MOVES,    /* no jobs: stores wait for loads */
+    TILE_FIRMWARE, /* loads, stores, and a kernel for each step */
+    TILE_MOVES,    /* loads and stores without kernels: stores wait for loads instead */
     TILE_FILES     /* the input tiles are saved to files, and nothing is stored */
 };
 
@@ -38,8 +38,8 @@ enum { TILE_NAME_MAX = 24, TILE_AFTER_MAX = 8, TILE_ACCESSES_MAX = 4 };
 
 struct tile_job {
     enum tile_job_kind kind;
-    uint32_t operand; /* operand of a load, file or store; kernels: 0 */
-    uint32_t number;  /* loads, files and stores: tile of the operand; kernels: step */
+    uint32_t operand; /* operand that the job loads, saves or stores; 0 for a kernel */
+    uint32_t number;  /* number of the operand's tile; for a kernel, number of its step */
     uint32_t step;    /* the first step that needs the load, or that makes the results */
     uint32_t buffer;  /* buffer of the operand: number % count */
     uint32_t after_count;

@@ -310,8 +310,8 @@ static bool add_padded(const struct tile_span *span, const struct tile_cut *cut,
 }
 
 /*
- * Only ranges that reach into the padding differ from the formula for a range in the middle: the
- * first and the last ranges. These are counted one by one, until a range has no zeros.
+ * All ranges have the same span, except the first and the last ones, which reach into the padding.
+ * These are counted one by one, from both ends, until a range has no zeros.
  */
 uint64_t tile_span_sum(const struct tile_span *span, const struct tile_cut *cut)
 {

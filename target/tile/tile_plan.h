@@ -192,7 +192,7 @@ struct tile_estimate {
     uint64_t run_max, count_max; /* maximum bytes of a row and iterations of a loop; 0: no limit */
     profile_cost call;           /* cost of each call of the kernel */
     profile_cost compute;        /* cost of the kernel for each element of the output; 0: unknown */
-    uint32_t slack;              /* percent by which a plan near the least traffic may exceed it */
+    uint32_t slack; /* percent by which a plan's traffic may exceed the least traffic */
 };
 
 /* The memory for the buffers. */
@@ -201,7 +201,7 @@ struct tile_memory {
     uint64_t base;      /* address of the first byte; a multiple of the alignment */
     uint32_t alignment; /* alignment of buffers, a power of two */
     uint32_t buffers;   /* buffers of an operand that changes: 1 to TILE_BUFFERS_MAX */
-    bool hold; /* true: an operand that the innermost loop does not change may have one buffer */
+    bool hold; /* true: one buffer is enough for an operand that stays the same in the inner loop */
 };
 
 /* The buffers of an operand. They have one size. */

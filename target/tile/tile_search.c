@@ -25,7 +25,7 @@ struct tile_divisions {
 };
 
 enum {
-    COMBINATIONS_MAX = 150 * 1000, /* of more combinations, sizes are left out at even distances */
+    COMBINATIONS_MAX = 150 * 1000, /* if there are more, sizes at even distances are left out */
     UNEVEN_MAX = 64                /* maximum indices of an axis that is also cut unevenly */
 };
 
@@ -115,8 +115,8 @@ static bool saves_elements(const struct tile_layer *layer, const struct tile_div
 }
 
 /*
- * Adds cuts of a short axis with a smaller last tile, if they save elements: a halo that reaches
- * into the padding is not loaded, so the positions of the cuts matter.
+ * Adds cuts of a short axis whose last tile is smaller than the others, if these cuts load fewer
+ * elements. The positions of the cuts matter, because zeros of the padding are not loaded.
  */
 static int list_uneven(struct tile_divisions *list, const struct tile_layer *layer, uint64_t budget,
                        uint32_t axis)
@@ -166,8 +166,8 @@ struct search {
 };
 
 /*
- * Sets the bytes of each operand that the layer needs: boxes of all indices or, if the stride
- * exceeds the kernel, of single indices, which leave out the gaps.
+ * Sets the bytes of each operand that the layer needs. If the stride is larger than the kernel,
+ * some elements are in gaps that no index needs: these do not count.
  */
 static void find_least(struct tile_plan *plan)
 {
@@ -404,7 +404,7 @@ static void add_plan(struct tile_list *list, const struct tile_plan *plan)
     list->plan[place] = *plan;
 }
 
-/* Returns whether plans with this traffic need no further look. */
+/* Returns whether no plan with this traffic can be chosen. */
 static bool is_excessive(const struct search *s, uint64_t traffic)
 {
     const struct tile_list *fast;

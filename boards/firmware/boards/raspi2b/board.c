@@ -171,8 +171,8 @@ static uint32_t rows_of(const struct bcm2835_block *block)
 }
 
 /*
- * Ends the copy with a block that moves a word inside this function, and raises the interrupt if
- * the fault is an error.
+ * Appends a last control block to the copy. This block moves one word between two variables of this
+ * function. If the fault is an error, the block also raises the interrupt.
  */
 static void end_copy(uint32_t count)
 {

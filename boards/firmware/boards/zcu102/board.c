@@ -150,9 +150,9 @@ static uint32_t *element_at(uint32_t channel, uint32_t number)
 }
 
 /*
- * Makes the controller itself fail at element `number`: it cannot fetch an element at a misaligned
- * address. Linear elements have no address of the next element, so the element before `number`
- * pauses the channel.
+ * Makes the controller itself fail at element `number`. An element of a list gets a misaligned
+ * address, which the controller cannot fetch. Linear elements have no addresses: the element
+ * before `number` pauses the channel instead.
  */
 static void fail_at(uint32_t channel, uint32_t number)
 {
