@@ -77,8 +77,8 @@ struct controller {
     const char *title;             /* name of the controller for people */
     uint32_t descriptor_alignment; /* alignment of descriptors in memory, in bytes */
     size_t descriptor_bytes;       /* bytes of every descriptor; 0: size() returns them */
-    /* Limits of a descriptor beside those of the profile, as in struct mli_channel_caps; 0: none.
-       profile_controller_loops has the number of loops. */
+    /* Limits of a descriptor, as in struct mli_channel_caps, in addition to the profile's limits;
+       0: no limit. The number of loops is in profile_controller_loops. */
     size_t count_max, run_max, step_max, bytes_max;
     bool reads_zeros; /* copies zeros from memory for every fill, even if dma.fills is true */
     /**
@@ -131,7 +131,7 @@ enum mover { MOVER_CONTROLLER, MOVER_CORE };
 struct list_entry {
     enum mover mover;
     const char *why; /* MOVER_CORE: the reason why the controller cannot move the piece */
-    struct mli_descriptor piece; /* has board addresses; MOVER_CORE: may have any size */
+    struct mli_descriptor piece; /* addresses on the board; a piece of the core may have any size */
     /* Members for MOVER_CONTROLLER, if the profile's controller is known: */
     struct controller_descriptor descriptor;
 };
@@ -139,14 +139,14 @@ struct list_entry {
 /* The list of entries that execute a plan on a board. Plain data; list_init() sets it up. */
 struct descriptor_list {
     const struct target_profile *profile;
-    const struct controller *controller; /* null: not known, so pieces have no descriptors */
+    const struct controller *controller; /* null: unknown controller, no descriptors are encoded */
     const struct mli_plan *plan;
     uint64_t address, zeros; /* addresses of the first descriptor and the block of zeros */
     /* Private members, for the progress: */
     uint32_t index;                 /* index of the next descriptor of the plan */
     const char *why;                /* the reason why the core moves `core` */
     uint32_t core_next, core_count; /* index of the next box in `core`, and number of boxes there */
-    struct mli_descriptor core[2];  /* a box, or its head and tail */
+    struct mli_descriptor core[2];  /* what the core moves: a whole box, or its heads and tails */
     bool cutting;                   /* true: `cutter` may have more pieces */
     struct box_cutter cutter;       /* cuts the rest of the box */
 };
@@ -163,9 +163,9 @@ void list_init(struct descriptor_list *list, const struct target_profile *profil
 bool list_next(struct descriptor_list *list, struct list_entry *entry);
 
 /**
- * Returns the first address behind the descriptors of a list that list_init() has set up: at least
- * list->address. Takes no more time for a list of more than LIST_WALKED entries, but reserves the
- * largest size of a descriptor for each of the others.
+ * Returns the first address behind the descriptors of a list that list_init() has set up. Computes
+ * the sizes of the first LIST_WALKED descriptors, and reserves the largest size of a descriptor for
+ * each of the others.
  */
 uint64_t list_end(const struct descriptor_list *list);
 enum { LIST_WALKED = 65536 };
@@ -180,9 +180,9 @@ struct list_count {
 };
 
 /**
- * Counts the entries of a plan without encoding them, as if a block of zeros were in memory. Fast
- * for any plan, unless the controller refuses some pieces within its limits: then pieces are made
- * one by one.
+ * Counts the entries of a plan without encoding them. Assumes that a block of zeros is in memory.
+ * The time does not grow with the number of entries, unless the controller refuses pieces that are
+ * within its limits: then the pieces are made one by one.
  */
 struct list_count list_count(const struct target_profile *profile, const struct mli_plan *plan);
 

@@ -17,7 +17,7 @@
 
 enum {
     WORD = 4,            /* bytes */
-    DIMENSIONS = 4,      /* the run and three loops */
+    DIMENSIONS = 4,      /* a descriptor has a run and three loops around it */
     WRAP_MAX = 1023,     /* maximum of D0_Wrap .. D2_Wrap */
     STEP_MAX = 131071,   /* in words; drivers do not use the largest value of the field */
     LENGTH_MAX = 131071, /* maximum of Buffer_Length */

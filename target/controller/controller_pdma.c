@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Platform DMA engine (PDMA) of SiFive FU540 and FU740. It has no descriptors in memory: software
- * writes the registers of a channel for each run, and waits. The bytes are the registers from
- * offset 0 on, in the order of their addresses. Write Control last.
+ * writes the registers of a channel for each run, and waits. The bytes that are printed for a
+ * descriptor are the values of the registers from offset 0 on. Write the register Control last.
  */
 #include "target/controller/encoder.h"
 

@@ -368,7 +368,7 @@ static void count_refused(const struct target_profile *profile, const struct con
     }
     count->core += refused;
     count->descriptors -= refused;
-    /* A list of the other bytes and the refused pieces together have at least `least` pieces. */
+    /* `least` bounds the refused pieces and all other entries together. */
     count->least -= refused < count->least ? refused : count->least;
 }
 

@@ -164,8 +164,8 @@ static void put_bursts(struct writer *w, uint32_t count)
 }
 
 /*
- * Appends bursts that one loop counter repeats: several bursts in a loop if there are more than the
- * counter's iterations, and the remainder behind the loop.
+ * Appends `count` bursts, most of them in one loop. If `count` exceeds the maximum of the loop's
+ * counter, each iteration has several bursts. The remaining bursts follow the loop.
  */
 static void put_loop(struct writer *w, uint32_t count)
 {

@@ -55,9 +55,10 @@ enum { SAR = 0, CCR = 1, DAR = 2 };
 /* Limits of a part, and sizes. */
 enum {
     PL330_ROWS_MAX = 256, /* maximum iterations of a loop, whose counter has 8 bits */
-    PL330_RUN_MAX = 64 * PL330_ROWS_MAX, /* maximum bytes of a run: 64 bursts of a byte in each
-                                            iteration of a row's loop */
-    PL330_LINEAR_MAX = 32 * PL330_ROWS_MAX * PL330_ROWS_MAX, /* run of a piece of one row */
+    PL330_RUN_MAX = 64 * PL330_ROWS_MAX, /* maximum bytes of a run if a piece has several rows:
+                                            256 iterations of 64 bursts of one byte */
+    /* maximum bytes of a run if a piece has one row */
+    PL330_LINEAR_MAX = 32 * PL330_ROWS_MAX * PL330_ROWS_MAX,
     PL330_GAP_MAX = 4 * 65535, /* maximum bytes between two rows: four additions of 16 bits */
     PL330_PART_MAX = 256,      /* maximum bytes of a part */
     PL330_END_BYTES = 4,

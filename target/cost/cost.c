@@ -70,7 +70,7 @@ static uint64_t count_units(const struct side *side, uint64_t unit)
     return units;
 }
 
-/* Counts the rows that begin in the bank of the row before them in the innermost loop. */
+/* Counts the rows that begin in the same bank of the memory as the row before them. */
 static uint64_t count_conflicts(const struct side *side, uint64_t bank_cycle)
 {
     if (bank_cycle == 0 || side->loops == 0 || side->run >= bank_cycle ||

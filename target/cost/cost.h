@@ -82,7 +82,7 @@ struct move_cost {
     profile_cost bus; /* time of the total in which the bus is busy; at most the total */
     bool bus_bound;   /* true: the data of all channels on the bus takes longer than any channel */
     profile_cost memcpy_total; /* cost of a memcpy of all bytes by the core */
-    enum move_class class;     /* measured costs: class of the slowest channel's move */
+    enum move_class class;     /* class of the slowest channel's move; for measured costs only */
 };
 
 /* The input of the model for one channel. */
@@ -127,8 +127,8 @@ struct kernel_work kernel_work(const struct target_profile *profile, const struc
 
 /*
  * Beats of the core: if the core moves a whole plan, every row takes at least one beat. If the core
- * moves only the heads and tails of rows, each piece takes two beats besides those of its bytes,
- * and the traffic of the controller is counted as if the controller moved the whole plan.
+ * moves only the heads and tails of rows, each of these takes two beats more than its bytes need,
+ * and the controller's traffic is counted as if the controller moved the whole plan.
  */
 
 /** Returns a cost in nanoseconds of the profile's clock, rounded up. */

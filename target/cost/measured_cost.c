@@ -385,7 +385,7 @@ void measured_formula(struct measured_time *time, const struct measured_costs *c
     time->total = time->start + time->calls + time->rows + time->read + time->written;
 }
 
-/* Returns the logarithm of the factor of a tree for a move. */
+/* Returns the logarithm of the factor that one decision tree gives for a move. */
 static double measured_tree(const struct measured_costs *costs, uint32_t tree,
                             const struct move_numbers *numbers)
 {

@@ -2,10 +2,11 @@
 /*
  * The time of a move on a processor, from the costs that mlictl calibrate has measured:
  *
- *     formula = sum of figure * its number + sum of figure of the footprint * its number
- *     time    = formula * factor of each tree
+ *     formula = sum of cost * number, for each kind of cost (calls, rows, bytes read and written)
+ *     time    = formula * the factors that the decision trees give
  *
- * Figures of a footprint between two of the profile's footprints are interpolated by the logarithm.
+ * Some costs depend on the footprint, which is the number of bytes that the move touches. Between
+ * two footprints of the profile, the logarithm of a cost is interpolated.
  */
 #ifndef TARGET_MEASURED_COST_H
 #define TARGET_MEASURED_COST_H
@@ -38,7 +39,7 @@ struct move_numbers {
     double figure[MEASURED_FIGURES]; /* by figure: the number that the figure is multiplied by;
                                         START: always 1 */
     double level[MEASURED_LEVELS];   /* factors of the figures that depend on the footprint */
-    double number[MOVE_NUMBERS];     /* the numbers that trees ask for; FORMULA is 0 */
+    double number[MOVE_NUMBERS];     /* numbers that decision trees compare; FORMULA is 0 */
 };
 
 /** Fills struct move_numbers for a plan. */
