@@ -11,9 +11,9 @@
 #define MLI_BUILD_H
 
 /*
- * DMA channels that the library can use, 0 to 16. With 0, synchronous moves never use a channel; a
- * program that starts transfers then has one channel, and a program that starts none links no code
- * of the pool.
+ * Maximum number of DMA channels, 0 to 16. 0 makes small programs: synchronous moves use no
+ * channel, so a program that starts no transfer links no code of the pool. A program that does
+ * start transfers then has one channel.
  */
 #ifndef MLI_CHANNELS
 #define MLI_CHANNELS 16

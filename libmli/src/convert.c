@@ -11,10 +11,11 @@
 /* real value = (element - zero_point) * scale / 2^frac_bits */
 struct number_format {
     mli_element_type type;
-    int32_t zero_point, scale, frac_bits; /* 0, 1, 0 for fp types; scale > 0 */
+    int32_t zero_point, scale, frac_bits; /* scale > 0; fp types have 0, 1 and 0 */
 };
 
-/* Represents all values that saturate: larger than all elements and zero points. */
+/* Larger than all elements and zero points. Values beyond it need no exact result: they saturate.
+ */
 static const int64_t BEYOND = (int64_t)1 << 40;
 
 /*

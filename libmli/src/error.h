@@ -11,7 +11,8 @@
  *
  * refuse() is for misuse: arguments and states that the caller can check before the call. decline()
  * is for conditions of the run time: no free channel, an error of a device, an engine that is not
- * there, a pool that other threads use. Only refuse() aborts, and only outside a question.
+ * there, a pool that other threads use. Only refuse() aborts. It does not abort in a function that
+ * only asks whether a call would be refused, such as mli_mov_check() (error_question()).
  */
 #ifndef MLI_ERROR_H
 #define MLI_ERROR_H
@@ -23,7 +24,7 @@
 #define MLI_DEBUG_RET_CODES 1 /* returns the status and writes the sentence */
 #define MLI_DEBUG_ASSERT    2 /* as RET_CODES; misuse calls abort() */
 #define MLI_DEBUG_DEBUG     3 /* as ASSERT, and prints the sentence to stderr */
-#define MLI_DEBUG_FULL      4 /* as DEBUG: embARC's further checks are made in every mode */
+#define MLI_DEBUG_FULL      4 /* as DEBUG; libmli makes embARC's further checks in every mode */
 
 #ifndef MLI_DEBUG_MODE
 #define MLI_DEBUG_MODE MLI_DEBUG_RET_CODES
@@ -67,7 +68,7 @@ ERROR_COLD void error_explain(mli_status status, const char *subject, const char
 ERROR_COLD void error_decline(mli_status status, const char *subject, const char *format,
                               const int64_t *numbers);
 
-/** Begins (true) or ends a question of this thread: whether a call would be refused. */
+/** Tells that this thread only asks whether a call would be refused (true), or no longer asks. */
 void error_question(bool now);
 #endif
 

@@ -49,8 +49,8 @@ void plan_build_over_zeros(struct mli_plan *plan, const struct geometry *g, cons
 void plan_clear(struct mli_plan *plan);
 
 /**
- * Adds a box to a plan: as its copy, which the plan must not have yet, or as a slab if the box has
- * no source. Drops the loops of *box that have a count of 1.
+ * Adds a box to a plan. A box with a source becomes the plan's copy, and a plan has at most one; a
+ * box without a source becomes a slab of zeros. Drops the loops of *box that have a count of 1.
  */
 void plan_add_box(struct mli_plan *plan, struct mli_copy_box *box);
 

@@ -3,8 +3,9 @@
  * A DMA channel: its engine and capabilities, its work item, its polling, and its statistics. run.h
  * has what several channels do together.
  *
- * A handle without channels has a stand-in: a channel with a number from POOL_CHANNELS on, which
- * engines do not know. The thread that starts its transfer moves the data.
+ * A handle that got no DMA channel has a stand-in: a channel that exists in the library only. The
+ * thread that starts a transfer on a stand-in moves the data. Stand-ins have the numbers from
+ * POOL_CHANNELS on.
  */
 #ifndef MLI_DMA_CHANNEL_H
 #define MLI_DMA_CHANNEL_H
@@ -127,8 +128,8 @@ void channel_submit(uint32_t number, const struct mli_engine *engine);
 void channel_end(struct channel *channel, const struct mli_work_end *end);
 
 /**
- * Ends the channel's work item with an error in the child of a fork, unless the child can poll it,
- * and what threads of the parent have begun with the channel.
+ * Cleans a channel up in the child of a fork. Ends its work item with an error, unless the child
+ * can poll it, and releases what threads of the parent hold of the channel.
  */
 void channel_after_fork(uint32_t number);
 

@@ -63,7 +63,7 @@ extern const struct mli_engine engine_threads;
 #define ENGINE_DEFAULT     engine_inline
 #endif
 
-/* A bit of work->hints: the thread that calls done has moved the work. */
+/* This bit of work->hints is set if the thread that calls done has moved the data itself. */
 #define PROCESSOR_MOVED (UINT32_C(1) << 31)
 
 /**
@@ -74,8 +74,8 @@ extern const struct mli_engine engine_threads;
 void processor_run(struct mli_work *work);
 
 /**
- * Notes after a fork that this process has no thread of the engine threads, and forgets the work
- * items that wait for this thread. The threads start again when a channel gets work.
+ * Resets the engine `threads` in the child of a fork, which has none of its threads: drops all
+ * waiting work items. The threads start again when a channel gets work.
  */
 void processor_after_fork(void);
 

@@ -4,10 +4,10 @@
  * seed and the work's number alone (work items are counted in the order they are submitted, from
  * 1), so a run with one submitting thread can be repeated.
  *
- * A work item goes to the engine inside as one or several pieces, one after the other:
- *   whole     the plan as it is
- *   shuffled  pieces in another order
- *   cut off   the pieces before the place where the work fails
+ * A work item goes to the engine inside in one of three ways:
+ *   whole:    the plan as it is
+ *   shuffled: in pieces, in another order
+ *   cut off:  only the pieces before the place where the work item shall fail
  */
 #include <stdatomic.h>
 
@@ -24,9 +24,9 @@ struct place {
 };
 
 struct pieces {
-    uint32_t step, steps; /* number of pieces returned, and of all pieces; some are empty */
-    uint32_t stride;      /* distance of successive pieces, modulo steps; 0: pieces before `end` */
-    struct place end;     /* position where the pieces stop, if stride is 0 */
+    uint32_t step, steps; /* number of pieces returned so far; number of all pieces */
+    uint32_t stride;  /* from a piece to the next, modulo `steps`; 0 if the pieces stop at `end` */
+    struct place end; /* where the pieces stop if stride is 0 */
 };
 
 enum { SHUFFLED_PIECES = 16 };
@@ -92,10 +92,10 @@ static void pieces_before(struct pieces *pieces, const struct place *place)
 }
 
 /*
- * The rows of a box before `row` form up to as many boxes as the box has loops. The box of loop
- * `level` keeps the loops around `level` at the row's coordinates, and takes the iterations of loop
- * `level` before the row's. Turns *box into that box; returns false if it is empty. Sets *first to
- * the number of its first row.
+ * Cuts from *box the rows before `row`. They form one box for each loop; `level` selects one of
+ * these boxes. In it, the loops around loop `level` stand where `row` is, and loop `level` runs up
+ * to the iteration before that. Returns false if the box is empty. Sets *first to the number of the
+ * box's first row.
  */
 static bool cut_before(struct mli_copy_box *box, uint64_t row, size_t level, uint64_t *first)
 {

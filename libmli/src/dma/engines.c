@@ -179,7 +179,7 @@ static mli_status set_option(const struct mli_engine *engine, const char *spec,
     return MLI_STATUS_OK;
 }
 
-/* Resets all options to their defaults, which a key of length 0 requests. */
+/* Resets all options of an engine to their defaults: calls it with a key of length 0. */
 static void reset_options(const struct mli_engine *engine)
 {
     if (engine->option)

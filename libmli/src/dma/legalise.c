@@ -5,13 +5,13 @@
  *
  * Each run of a box has a head, a middle and a tail. The device moves the middle, which begins at
  * an aligned address and is a multiple of the granularity long; the processor moves head and tail.
- * If the rows of a box are not aligned alike, or the device is not worth its descriptors, the head
- * is the whole run. First come the middles of all boxes, then heads and tails: while the device
+ * The processor moves the whole run if the rows of a box are not aligned alike, or if descriptors
+ * would take longer. First come the middles of all boxes, then heads and tails: while the device
  * writes the middle of a cache line, a processor with a cache of its own must not write the line.
  *
- * A piece takes take[i] iterations of loop i, and take[MLI_MAX_RANK] bytes of the run. These
- * numbers form a grid over the box. Pieces are visited with the coordinates in the grid as the
- * digits of a counter.
+ * A piece takes take[i] iterations of loop i, and take[MLI_MAX_RANK] bytes of the run. So the
+ * pieces form a grid over the box. They are visited like the values of a counter: the last
+ * coordinate in the grid changes fastest.
  */
 #include "libmli/src/plan.h"
 #include "mli_engine.h"
@@ -71,9 +71,9 @@ static size_t tighter(size_t a, size_t b)
 }
 
 /*
- * Returns the limits that loop `number` of a descriptor has by itself (0: the innermost loop). With
- * MLI_CHANNEL_ANY_LOOPS, returns the tightest limits of all loops: a piece at the end of a loop may
- * lack this loop, so that the loops around it move inwards.
+ * Returns the limits of loop `number` of a descriptor (0: the innermost loop). With
+ * MLI_CHANNEL_ANY_LOOPS, returns the tightest limits of all loops: if only one iteration of a loop
+ * is left, its loop vanishes from the descriptor, and the outer loops take other numbers.
  */
 static struct mli_loop_caps own_limits(const struct mli_channel_caps *caps, uint32_t number)
 {
@@ -123,10 +123,10 @@ static size_t take_of_run(const struct mli_legaliser *l)
 }
 
 /*
- * If the source of a box continues along a loop that is not the innermost one, as in a transpose,
- * every run reads a cache line of its own. A block therefore also takes some iterations of that
- * loop (the shared loop), so that it uses the whole lines it reads. Returns the index of the shared
- * loop, or the number of loops.
+ * Returns the index of the shared loop of a box, or the number of loops if there is none. In the
+ * source of a transpose, neighbouring runs are not moved one after the other, so that each run uses
+ * a small part of a cache line. The shared loop goes from one such neighbour to the next: a piece
+ * also takes some of its iterations, and so uses whole lines.
  */
 static size_t find_shared(const struct mli_legaliser *l)
 {
@@ -193,11 +193,11 @@ static size_t take_of_loop(const struct mli_legaliser *l, const struct mli_copy_
 }
 
 /*
- * Chooses how many iterations of each loop a piece has, from the innermost loop outwards. A piece
- * has all iterations of a loop while the piece stays legal and has all iterations of the loops
- * inside. It has a part of the first loop that is too large, and one iteration of each loop around
- * this loop, except the shared loop. With MLI_CHANNEL_ANY_LOOPS it has as many iterations as
- * possible of the chosen loops. Returns the number of pieces; 0 if the device can move none.
+ * Chooses how many iterations of each loop a piece has. Takes whole loops, from the innermost one
+ * outwards, while the device can move the piece. Then takes a part of the next loop, and one
+ * iteration of each loop around it; the shared loop is an exception. With MLI_CHANNEL_ANY_LOOPS,
+ * takes as many iterations as possible of the longest loops instead. Returns the number of pieces;
+ * 0 if the device can move none.
  */
 static uint64_t choose_takes(struct mli_legaliser *l)
 {
@@ -206,7 +206,7 @@ static uint64_t choose_takes(struct mli_legaliser *l)
     const size_t bytes_max = is_for_processor(l) ? of_processor : l->caps.bytes_max;
     const size_t shared = find_shared(l);
     size_t bytes = is_for_processor(l) ? at_most(box->run, bytes_max) : take_of_run(l);
-    size_t share = 1; /* divides bytes_max among the loops inside the shared one */
+    size_t share = 1; /* loops inside the shared loop get bytes_max / share */
     const bool any = l->caps.flags & MLI_CHANNEL_ANY_LOOPS && !is_for_processor(l);
     const uint32_t chosen = any ? longest_loops(l) : 0;
     uint32_t used = 0;
@@ -284,8 +284,8 @@ static bool is_worth(struct mli_legaliser *l, size_t head, size_t bytes)
 }
 
 /*
- * Finds the middle of the runs of l->box, which is whole: *head bytes before it, and the bytes of
- * the middle as the result. Without a middle, the head is the whole run.
+ * Returns the length of the middle of the runs of l->box, in bytes, and sets *head to the length of
+ * the head. If there is no middle, the head is the whole run. l->box must not be cut yet.
  */
 static size_t find_middle(struct mli_legaliser *l, size_t *head)
 {

@@ -4,7 +4,7 @@
 #include "libmli/src/dma/channel.h"
 #include "libmli/src/error.h"
 
-enum { REASON_MAX = 192 }; /* bytes of a refusal with an engine's reason */
+enum { REASON_MAX = 192 }; /* maximum bytes of a message that quotes an engine's reason */
 
 /* Low half: free channels. High half: channels of the pool. */
 static _Atomic uint32_t channels;
@@ -20,7 +20,7 @@ _Static_assert(POOL_CHANNELS <= 16 && POOL_CHANNELS <= MLI_MOV_MAX_CHANNELS,
                "two masks share 32 bits");
 _Static_assert(POOL_STAND_INS <= 32, "a mask has 32 bits");
 
-/* Not a builtin: compilers may call a function for it, which a freestanding library lacks. */
+/* Replaces __builtin_popcount(), which may call a function that a freestanding library lacks. */
 static __attribute__((unused)) uint32_t count_bits(uint32_t mask)
 {
     uint32_t count = 0;
@@ -199,7 +199,7 @@ static uint32_t find_run(uint32_t now, uint32_t count)
 
 static bool make_claim(uint32_t first, uint32_t count, struct claim *claim)
 {
-    (void)run_forks(); /* before the claim's first transfer: it is not the parent's */
+    (void)run_forks(); /* ends transfers of the parent of a fork, before this claim starts any */
     claim->first = first;
     claim->count = count;
     claim->generation = atomic_fetch_add(&run_slot(first)->generation, 1) + 1;

@@ -40,7 +40,7 @@ struct populate {
 #endif
 
 enum {
-    RANGE_MIN = 32 * 1024,  /* minimum size of a call: a smaller one saves too few page faults */
+    RANGE_MIN = 32 * 1024,  /* minimum bytes that a call maps; fewer save too few page faults */
     SLICE = 2 * 1024 * 1024 /* bytes that one call maps; a cancel is checked between two calls */
 };
 
@@ -53,8 +53,9 @@ static void populate_init(struct populate *p, const struct mli_work *work)
 }
 
 /*
- * Returns the extent, in bytes, of the largest inner loops that write to every page of their range:
- * gaps in the range are smaller than a page. *outer is the number of loops around these.
+ * Finds as many inner loops as possible that together write to every page of a range, because all
+ * gaps between their writes are smaller than a page. Returns the bytes of this range, and sets
+ * *outer to the number of loops around these loops.
  */
 static size_t find_range(const struct mli_copy_box *box, size_t page, size_t *outer)
 {
@@ -71,8 +72,8 @@ static size_t find_range(const struct mli_copy_box *box, size_t page, size_t *ou
 }
 
 /*
- * Leaves out pages that the latest calls have mapped: zeros beside rows share the pages of the
- * rows.
+ * Leaves out pages that the latest calls have mapped already: rows and the zeros beside them are in
+ * the same pages, but need two calls.
  */
 static void leave_out_latest(const struct populate *p, uintptr_t *begin, uintptr_t *end)
 {
@@ -156,7 +157,7 @@ static void populate_plan(struct populate *p, const struct mli_work *work,
  */
 enum { CHUNK_MIN = 256 * 1024, CHUNK_MAX = 32 * 1024 * 1024 };
 
-/* Maximum number of queues that are set aside: each may have a move on the stack. */
+/* Maximum number of queues that are set aside at once. Each may need a move's stack. */
 enum { SUSPENDED_MAX = 3 };
 
 /*
@@ -168,7 +169,7 @@ enum { SUSPENDED_MAX = 3 };
 static MLI_THREAD_LOCAL struct {
     atomic_bool draining;
     uint8_t suspended;                 /* number of queues that processor_suspend() has set aside */
-    _Atomic(struct mli_work *) latest; /* work->engine is the one queued before it */
+    _Atomic(struct mli_work *) latest; /* the queue's last item; item->engine is the item before */
 } waiting;
 
 static size_t chunk_size(uint64_t bytes)
@@ -407,8 +408,8 @@ void processor_resume(const struct processor_queue *before)
     if (!before->draining)
         return;
     set_draining(true);
-    /* Interrupts around the calls of set_draining() may have queued work items: move these behind
-       the queue of *before. */
+    /* Interrupt handlers may have queued work items meanwhile: append these to the queue of
+     *before. */
     for (struct mli_work *later = exchange_all(before->latest), *next; later; later = next) {
         next = later->engine;
         wait_for_turn(later);
@@ -499,7 +500,7 @@ static bool receive(struct worker *worker, struct mli_work **work)
     if (mail == CLOSING)
         return false;
     *work = worker->work;
-    atomic_store(&worker->mail, EMPTY); /* before done(): then the next work item may arrive */
+    atomic_store(&worker->mail, EMPTY); /* done() may send the next work item, so do this first */
     return true;
 }
 

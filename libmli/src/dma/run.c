@@ -45,7 +45,7 @@ static void callbacks_end(_Atomic uint32_t *callbacks)
     uint32_t before = atomic_load_explicit(callbacks, memory_order_relaxed), after;
 
     do {
-        after = any_runs(before) ? before - RUNNING_ONE : before; /* none: after a fork */
+        after = any_runs(before) ? before - RUNNING_ONE : before; /* after a fork none may run */
         if (!any_runs(after))
             after = (after + QUIET_ONE) & ~(uint32_t)AWAITED;
     } while (!atomic_compare_exchange_weak(callbacks, &before, after));
@@ -98,8 +98,8 @@ static struct term *term_of(struct slot *slot, uint32_t generation)
 }
 
 /*
- * Returns the term of the claim that owns the slot. The claim cannot be released while its transfer
- * runs.
+ * Returns the term of the slot's present owner. A claim with a running transfer keeps its slots, so
+ * the owner does not change.
  */
 static struct term *current_term(struct slot *slot)
 {
@@ -318,7 +318,7 @@ static void part_done(struct mli_work *work, const struct mli_work_end *end)
         channel->owner + atomic_load_explicit(&slot->parts, memory_order_relaxed) - 1;
 
     channel_end(channel, end);
-    /* The transfer is not done before this part is, so it still has the parts after this one. */
+    /* The transfer waits for this part, so the channels of the later parts are still its own. */
     if (POOL_CHANNELS > 1 && end->status != MLI_STATUS_OK && end->status != MLI_STATUS_CANCELLED) {
         for (uint32_t i = number + 1; i <= last; i++)
             channel_cancel(i, work_number(&channel_at(i)->work));

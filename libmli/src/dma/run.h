@@ -29,8 +29,8 @@ enum slot_state {
 };
 
 /*
- * A callback that releases its own handle may keep running while this many later owners use the
- * slot.
+ * A slot remembers its last owners, this many: a callback may release its own handle and go on,
+ * while later owners use the slot.
  */
 enum { SLOT_TERMS = 4 };
 
@@ -46,10 +46,10 @@ struct term {
  */
 struct slot {
     _Atomic uint32_t generation;
-    _Atomic uint32_t state;        /* enum slot_state; released as DONE after the last byte */
-    _Atomic uint32_t parts;        /* number of parts, on the channels from the slot's own on */
-    _Atomic uint32_t pending;      /* parts that are not done */
-    _Atomic uint32_t starts;       /* number of transfers started, the current transfer included */
+    _Atomic uint32_t state;   /* enum slot_state; released as DONE after the last byte */
+    _Atomic uint32_t parts;   /* number of parts; part i is on the i-th channel after the slot's */
+    _Atomic uint32_t pending; /* parts that are not done */
+    _Atomic uint32_t starts;  /* number of transfers started, the current transfer included */
     struct term terms[SLOT_TERMS]; /* terms of the latest claims, indexed by generation */
     /* Valid when the transfer is done: */
     _Atomic uint32_t channel, descriptor;
@@ -119,9 +119,9 @@ void run_watch_forks(void);
 uint32_t run_count_forks(void);
 
 /**
- * Returns the number of forks between the process that loaded the library and this one. The first
- * call after a fork, also inside run_slot_of(), ends the transfers of the parent with an error, and
- * calls no callback: no thread continues them here.
+ * Returns the number of forks from the process that loaded the library to this process. The first
+ * call in the child of a fork ends the transfers of the parent with an error, because no thread of
+ * the child continues them, and calls no callback. run_slot_of() calls this function.
  */
 static inline uint32_t run_forks(void)
 {

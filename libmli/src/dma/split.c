@@ -5,7 +5,7 @@
 
 enum {
     LINE = 64,        /* bytes of a cache line */
-    RUN = -1,         /* index of a seam that cuts the run, not a loop */
+    RUN = -1,         /* seam.index if the runs are cut instead of a loop */
     UNEVEN = 1024,    /* unit of the results of unevenness() */
     EVEN_ENOUGH = 16, /* the largest part may exceed its share by one 16th */
 };
@@ -27,8 +27,8 @@ static struct seam seam_at(const struct mli_copy_box *box, int index)
 }
 
 /*
- * Returns the first iteration of part `part`, moved up to an iteration that begins in a cache line
- * of its own.
+ * Returns the first iteration of part number `part`. Parts begin with a new cache line of the
+ * destination, so that two parts do not write to one line.
  */
 static size_t cut_before(const struct mli_copy_box *box, const struct seam *seam, size_t part,
                          size_t parts)
