@@ -15,8 +15,8 @@
 #endif
 
 /*
- * Include them even if they have been included before: their last lines, which are outside the
- * include guard, define the short names.
+ * Includes these headers even if the program has included them before: the last lines of each
+ * header are outside its include guard, and define the short names.
  */
 #include "mli_helpers_api.h"
 #include "mli_mov_api.h"

@@ -64,7 +64,7 @@ struct mli_work {
     void (*done)(struct mli_work *work, const struct mli_work_end *end);
     void *engine;       /**< the engine may use it from submit to done */
     size_t written;     /**< private: mli_work_progress() */
-    uint32_t cancelled; /**< private: equal to `number` if the work is cancelled */
+    uint32_t cancelled; /**< private: set to the item's `number` to cancel the work */
     uint32_t hints;     /**< private: hints of mli_mov_set_hints(), and a flag of the library */
     uint32_t number; /**< private: distinguishes the work item from earlier ones of the channel */
     uint32_t cpu_pieces; /**< private: pieces that mli_piece_move() has moved */
@@ -98,9 +98,9 @@ void mli_work_progress(struct mli_work *work, size_t bytes);
  */
 #define MLI_CHANNEL_DISTINCT_ROWS 8u
 /**
- * A descriptor may have any loops of a box: the legaliser takes the longest loops, so that fewer
- * descriptors suffice. Without the flag a descriptor has the innermost loops, and the rows of a
- * piece are consecutive in the plan. With the flag mli_piece_row() finds the row of an error.
+ * A descriptor need not have the innermost loops of a box. The legaliser then gives it the longest
+ * loops, so that fewer descriptors are needed. The rows of such a piece are not consecutive in the
+ * plan: call mli_piece_row() to find the row in which a channel stopped.
  */
 #define MLI_CHANNEL_ANY_LOOPS 16u
 
@@ -127,22 +127,23 @@ struct mli_channel_caps {
                          starts it moves it */
     size_t granularity; /**< runs, steps and addresses are multiples of this number of bytes */
     size_t src_align;   /**< alignment of each run in the source, if greater than `granularity` */
-    size_t dst_align;   /**< alignment of each run in the destination, by that rule */
+    size_t dst_align;   /**< alignment of each run in the destination, if greater than
+                             `granularity` */
     size_t run_min;    /**< shorter runs are faster without the channel: the processor moves them */
-    size_t piece_min;  /**< bytes that the processor moves in the time that a descriptor takes
-                          besides its data: the processor moves boxes whose descriptors have fewer
-                          bytes on average */
+    size_t piece_min;  /**< the processor moves a box if its descriptors would have fewer bytes than
+                          this on average: as many as the processor moves while the device sets up
+                          a descriptor */
     size_t piece_cpu;  /**< maximum number of bytes of a piece for the processor; 0:
                           MLI_PIECE_CPU_BYTES */
     size_t linear_max; /**< maximum number of bytes of a run in a descriptor without loops, if that
                           is more than `run_max` */
     /** Maximum number of bytes of a run of zeros, if that is less than `run_max`. */
     size_t fill_max;
-    size_t gap_max; /**< maximum number of bytes from the end of a run to the next run of a loop, or
-                       back, on either side: for registers that hold this distance in place of a
-                       step */
-    struct mli_loop_caps loop[MLI_MAX_RANK]; /**< tighter limits of each loop, innermost first; with
-                                                MLI_CHANNEL_ANY_LOOPS, all of them apply to each */
+    size_t gap_max; /**< maximum number of bytes, forwards or backwards, from the end of a run to
+                       the next run of a loop, in source and destination; for devices whose
+                       registers hold this gap instead of a step */
+    struct mli_loop_caps loop[MLI_MAX_RANK]; /**< further limits of each loop, innermost first; with
+                                                MLI_CHANNEL_ANY_LOOPS every loop must keep all */
     size_t reserved[4];                      /**< 0 */
 };
 
@@ -171,14 +172,14 @@ struct mli_legaliser {
     struct mli_channel_caps caps;
     struct mli_copy_box box;       /**< private: the part of a descriptor that is being cut */
     uint32_t index;                /**< private */
-    uint8_t part;                  /**< private: part of each run that `box` has */
+    uint8_t part;                  /**< private: head, middle or tail: what `box` has of each run */
     bool cutting;                  /**< private */
     bool blocks;                   /**< private: pieces of a transpose need not be whole rows */
     bool demands;                  /**< private: some pieces may be for the processor */
     bool shared;                   /**< private: some pieces are for the processor */
-    size_t at[MLI_MAX_RANK + 1];   /**< private: start of the next piece; the last entry is the
-                                      position in the run */
-    size_t take[MLI_MAX_RANK + 1]; /**< private: size of a piece; the last entry is for the run */
+    size_t at[MLI_MAX_RANK + 1];   /**< private: where the next piece starts: an iteration of each
+                                      loop, then a byte of the run */
+    size_t take[MLI_MAX_RANK + 1]; /**< private: iterations of each loop in a piece, then bytes */
 };
 
 /** Starts at the plan's first descriptor. Copies *caps. */
@@ -193,15 +194,16 @@ bool mli_legalise_next(struct mli_legaliser *l, struct mli_descriptor *piece)
     MLI_LINK_NAME(mli_abi1_legalise_next);
 
 /**
- * Returns the row of the plan's descriptor that is row `row` of the piece, in the order of the
- * piece's loops: the row where a channel stopped after `row` rows of the piece. Thread-safe.
+ * Converts the number of a row: from `row`, counted in the order of the piece's loops, to the
+ * number of the same row in the plan's descriptor. A channel that stopped after `row` rows of the
+ * piece reports the result. Thread-safe.
  */
 uint64_t mli_piece_row(const struct mli_plan *plan, const struct mli_descriptor *piece,
                        uint64_t row);
 
 /** Counts of the pieces of a plan: see mli_legalise_pieces(). */
 struct mli_piece_counts {
-    uint64_t descriptors; /**< pieces of the device */
+    uint64_t descriptors; /**< pieces that the device moves */
     uint64_t cpu_pieces;  /**< pieces that the processor moves */
     uint64_t cpu_bytes;   /**< bytes that the processor moves */
 };
@@ -235,11 +237,11 @@ void mli_piece_move(struct mli_work *work, const struct mli_descriptor *piece);
 void mli_mov_interrupt(uint32_t channel);
 
 /**
- * For use in submit and poll: has poll called once more, because the channel has something to do
- * that no interrupt will announce, such as the next piece for the processor while the device is
- * idle, or the end of a stop that poll has requested. If the platform has no function `pend`, the
- * library polls again before submit or poll returns; otherwise in another interrupt. No effect on
- * channels without MLI_CHANNEL_INTERRUPT, which are polled anyway.
+ * Makes the library call poll once more. A driver calls this in submit and poll if the channel has
+ * something to do that no interrupt will announce. Examples: the processor has to move the next
+ * piece while the device is idle, or the driver has asked the device to stop. If the platform has
+ * the function `pend`, poll is called in another interrupt; otherwise before submit or poll returns
+ * to the program. No effect without MLI_CHANNEL_INTERRUPT, because such channels are polled anyway.
  */
 void mli_channel_again(uint32_t channel);
 

@@ -44,8 +44,8 @@ typedef struct mli_explained_axis {
     uint32_t dst_dim;  /**< destination dimension that this source dimension becomes */
     uint32_t dst_offset; /**< destination coordinate of sample 0 */
     uint64_t src_stride; /**< elements from one source coordinate to the next */
-    uint64_t dst_stride; /**< elements from one destination coordinate to the next; 0 if an extent
-                            of 1 has a packed stride above 31 bits, which it does not need */
+    uint64_t dst_stride; /**< elements from one destination coordinate to the next; may be 0 if the
+                            extent is 1 */
 } mli_explained_axis;
 
 /** Bytes [begin, end), counted from a tensor's first element; empty if begin == end. */
@@ -84,8 +84,8 @@ mli_status mli_mov_explain(const mli_tensor *src, const mli_mov_cfg_t *cfg, cons
 
 /**
  * Explains a move of tensors that have no memory yet, like mli_mov_explain(). The data pointers
- * must not be null, but need not refer to memory: the plan counts from them, their alignment
- * chooses kernels, and src and dst never overlap.
+ * must not be null, but no memory need be there: addresses of the plan are computed from them, and
+ * the choice of kernels depends on their alignment. It is assumed that src and dst do not overlap.
  */
 mli_status mli_mov_explain_unplaced(const mli_tensor *src, const mli_mov_cfg_t *cfg,
                                     const mli_tensor *dst, mli_explanation *out);
@@ -100,8 +100,8 @@ mli_status mli_mov_explain_unplaced(const mli_tensor *src, const mli_mov_cfg_t *
  * lower level. The choice depends on alignment, so give addresses with the page offsets of the real
  * addresses.
  *
- * The text is about the plan as a whole. An engine that moves the plan in chunks chooses again for
- * each chunk: channels that are threads do so from 256 KiB on.
+ * The text holds if the plan is moved as a whole. An engine that moves it in chunks chooses a
+ * kernel for each chunk; the engine `threads` moves plans of 256 KiB and more in chunks.
  *
  * The text is for people; its wording may change. Returns `text`; empty if the plan has no such
  * descriptor, or if the descriptor writes nothing.

@@ -261,8 +261,8 @@ typedef struct _mli_vector_memory {
 mli_status mli_profile_set_vector_memories(const mli_vector_memory *memories, uint32_t count);
 
 /*
- * embARC MLI 2.0's forms of functions that have another form above. With MLI_EMBARC_COMPAT defined,
- * or after mli_compat_embarc.h, the names above mean these.
+ * Functions of this header whose parameters differ in embARC MLI 2.0, in their embARC form. If
+ * MLI_EMBARC_COMPAT is defined, or mli_compat_embarc.h is included, embARC's names call these.
  */
 
 /**
@@ -271,7 +271,7 @@ mli_status mli_profile_set_vector_memories(const mli_vector_memory *memories, ui
  */
 int32_t mli_compat_hlp_tensor_scale(const mli_tensor *in, uint32_t scale_idx);
 
-/** Returns scale_frac_bits (fx: frac_bits), as mli_compat_hlp_tensor_scale() returns the scale. */
+/** Returns scale_frac_bits (fx: frac_bits). `scale_idx`: see mli_compat_hlp_tensor_scale(). */
 int32_t mli_compat_hlp_tensor_scale_shift(const mli_tensor *in, uint32_t scale_idx);
 
 /** Returns the zero point, as mli_compat_hlp_tensor_scale() returns the scale. */

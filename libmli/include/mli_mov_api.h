@@ -49,7 +49,7 @@ extern "C" {
 typedef struct _mli_mov_cfg {
     uint32_t offset[MLI_MAX_RANK]; /**< first sample of the window, in padded coordinates */
     uint32_t size[MLI_MAX_RANK];   /**< samples in the window; 0: to the end of the padded source */
-    uint32_t sub_sample_step[MLI_MAX_RANK]; /**< 1: every sample */
+    uint32_t sub_sample_step[MLI_MAX_RANK]; /**< n: move every n-th sample */
     uint32_t dst_offset[MLI_MAX_RANK];      /**< first coordinate written in the destination */
     int32_t dst_mem_stride[MLI_MAX_RANK];   /**< strides in elements; 0: the mem_stride of the
                                                destination tensor; if it is 0 too, packed: the next

@@ -51,48 +51,48 @@ typedef struct _mli_tuning {
      * Minimum bytes of a destination whose stores bypass the caches, by kind of move; 0: all sizes,
      * UINT64_MAX: none.
      */
-    uint64_t stream_rows_min;      /**< rows of 2 KiB and more without zeros beside them, as in
-                                      copies (32 MiB) */
+    uint64_t stream_rows_min;      /**< rows of 2 KiB and more that are not padded, as in copies
+                                      (32 MiB) */
     uint64_t stream_short_min;     /**< all other rows, and gathers (32 MiB) */
     uint64_t stream_transpose_min; /**< transposes of larger elements than bytes, and all transposes
                                       without a member of their own (32 MiB) */
     uint64_t stream_bytes_min;     /**< transposes of 1-byte elements (32 MiB / 6) */
-    uint64_t stream_panel_min;     /**< transposes with rows or columns from two dimensions
-                                      (32 MiB / 6) */
-    uint64_t stream_pixels_min;    /**< planes to pixels of up to 16 bytes (32 MiB / 6) */
-    uint64_t stream_planes_min;    /**< pixels to fewer than 24 planes (32 MiB) */
+    uint64_t stream_panel_min;     /**< transposes where two dimensions together form the rows or
+                                      the columns (32 MiB / 6) */
+    uint64_t stream_pixels_min;    /**< from planes to pixels of up to 16 bytes (32 MiB / 6) */
+    uint64_t stream_planes_min;    /**< from pixels to fewer than 24 planes (32 MiB) */
     uint64_t stream_sets_min;      /**< transposes to rows that are a multiple of 2 KiB apart
                                       (1 MiB) */
 
     /* Blocks. */
-    uint64_t burst_bytes;  /**< if rows are short: bytes of a destination row that are moved at a
-                              time,  before the neighbours of this row in the source (2048) */
+    uint64_t burst_bytes;  /**< if rows are short: bytes of one destination row that are moved
+                              before another row, which is beside it in the source (2048) */
     uint64_t planes_bytes; /**< maximum bytes of a group of planes that is moved with the zeros
                               around it (32768) */
     uint64_t gather_lines; /**< cache lines of the source that a gather keeps in the first-level
                               cache (256) */
     uint64_t second_level_bytes; /**< bytes of the second-level cache for a destination (1 MiB) */
     uint64_t tile_columns;       /**< columns in a block of tiles of a transpose (512) */
-    uint64_t tile_source_bytes;  /**< bytes of the first-level cache for the source of such a block
-                                    (24576) */
-    uint64_t panel_rows; /**< rows, and columns, in a panel: a transpose with rows or columns from
-                            two dimensions (256) */
+    uint64_t tile_source_bytes;  /**< bytes of the first-level cache for the source of a block of
+                                    tiles (24576) */
+    uint64_t panel_rows; /**< maximum number of rows and of columns of a panel, which is a part of a
+                            transpose of more than two dimensions (256) */
 
     /* The stage: the buffer in which a block is collected before it is streamed. */
     /** Bytes in one half of the stage, for contiguous destinations (16384). */
     uint64_t stage_bytes;
-    uint64_t stage_width; /**< bytes of each row on the stage, for rows that are apart (256) */
-    uint64_t stage_rows;  /**< rows on the stage at a time, for rows that are apart (512);
+    uint64_t stage_width; /**< bytes of each row on the stage if destination rows have gaps (256) */
+    uint64_t stage_rows;  /**< rows on the stage at a time if destination rows have gaps (512);
                              stage_rows * (stage_width + 128) is at most 196608 */
 
     /* Prefetch distances: bytes from the line that is stored or streamed now to the line that is
        prefetched. */
     uint64_t avx2_store_ahead;    /**< AVX2: destination, transposes to few rows (256) */
     uint64_t avx512_store_ahead;  /**< AVX-512: destination, copies of rows (512) */
-    uint64_t avx512_skinny_ahead; /**< AVX-512: destination, packed pixels to planes and
+    uint64_t avx512_skinny_ahead; /**< AVX-512: destination of packed pixels to planes and of
                                      planes to packed pixels (512) */
-    uint64_t avx512_narrow_ahead; /**< AVX-512: destination, pixels with gaps to planes (256) */
-    uint64_t avx512_stream_ahead; /**< AVX-512: source, long rows that are streamed (512) */
+    uint64_t avx512_narrow_ahead; /**< AVX-512: destination of pixels with gaps to planes (256) */
+    uint64_t avx512_stream_ahead; /**< AVX-512: source of long rows that are streamed (512) */
 } mli_tuning;
 
 /** Every member but `size`, in order: X(name, least, most, multiple of). */

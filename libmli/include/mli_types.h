@@ -146,10 +146,10 @@ typedef union _mli_element_params {
     struct {
         mli_element_param_type type;
         /**
-         * Per tensor (`dim` < 0): the values in `mem.i16`, `mem.i16` and `mem.i8`, capacities 0.
-         * Per axis (`dim` >= 0): arrays of shape[dim] entries at `mem.pi16`, `mem.pi16` and
-         * `mem.pi8` with their capacities in bytes.
          * real value = (element - zero_point) * scale / 2^scale_frac_bits
+         * If `dim` < 0, the tensor has one value of each: zero_point.mem.i16, scale.mem.i16 and
+         * scale_frac_bits.mem.i8; the capacities are 0. If `dim` >= 0, there are arrays of
+         * shape[dim] values at mem.pi16, mem.pi16 and mem.pi8; capacities are in bytes.
          */
         mli_data_container zero_point;
         mli_data_container scale;

@@ -128,9 +128,10 @@ bool mock_bus_map(uint64_t address, void *memory, uint64_t bytes, bool write);
 void mock_bus_unmap(uint64_t address);
 
 /*
- * A cache of the processor that the device does not see. The processor accesses [memory, memory +
- * bytes), which begins a line, and the device accesses `behind` in its place. The functions for
- * ranges act on whole lines, like those of a processor. Null: no cache.
+ * Simulates a cache of the processor that the device does not see: the processor accesses
+ * [memory, memory + bytes), and the device accesses `behind` instead. `memory` must begin a cache
+ * line, because the functions that clean or invalidate a range act on whole lines, as those of a
+ * processor do. A null `memory` removes the cache.
  */
 enum { MOCK_LINE = 64 };
 void mock_bus_set_cache(uint8_t *memory, uint8_t *behind, size_t bytes);

@@ -5,8 +5,8 @@
  * piece of the processor; the poll that finds nothing left calls done. With interrupts, the handler
  * clears the interrupt and has the library call poll.
  *
- * No locks are needed: submit, poll and done of a channel follow one another, so a lane belongs to
- * the function that runs. Other threads read `work` and `high_water` only.
+ * A struct lane is the state of one channel. It needs no lock, because submit, poll and done of a
+ * channel never run at the same time. Other threads read only its `work` and `high_water`.
  */
 #include "libmli/port/mock/mock_engine.h"
 
@@ -24,7 +24,7 @@ enum {
 
 static struct lane {
     struct mock_descriptor ring[SLOTS_MAX];
-    struct mli_descriptor pieces[SLOTS_MAX]; /* the pieces of the ring's descriptors */
+    struct mli_descriptor pieces[SLOTS_MAX]; /* pieces[i] is what ring[i] moves */
     uint32_t slots;                          /* the ring has one slot more than the driver fills */
     uint32_t head, tail; /* slots [head, tail) are with the device; they wrap around */
     struct mli_legaliser rest;

@@ -8,11 +8,12 @@
  *   mock:any=N    1: let a descriptor have any loops of a box (default: 0).
  *   mock:unit=N   Let the device move only multiples of N bytes, a power of two up to
  *                 MOCK_UNIT_MAX: runs, steps and addresses (default: 1).
- *   mock:worth=N  Let the processor move boxes in descriptors of less than N bytes (default: 0).
+ *   mock:worth=N  Let the processor move a box if its descriptors would have fewer than N bytes
+ *                 (default: 0).
  *   mock:iommu=N  1: let the device access attached memory only (default: 0).
  *   mock:interrupt=N
  *                 0: poll (default). 1: complete transfers by interrupts, which a thread raises.
- *                 2: the same, when the program calls mock_device_run().
+ *                 2: complete transfers by interrupts that mock_device_run() raises.
  */
 #ifndef MOCK_ENGINE_H
 #define MOCK_ENGINE_H

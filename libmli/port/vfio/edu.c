@@ -34,8 +34,7 @@ enum {
     BUFFER = 0x40000, /* the device's address of its buffer */
     /* The buffer has 4096 bytes, but QEMU 7.2 aborts on a transfer that reaches their end. */
     BUFFER_BYTES = 4080,
-    /* The processor is faster for every size. With a lower limit, moves of short runs would take
-       minutes. */
+    /* Shorter runs are moved by the processor: by this slow device they would take minutes. */
     RUN_MIN = 64
 };
 

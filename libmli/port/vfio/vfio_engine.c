@@ -124,7 +124,7 @@ static bool move_piece(struct mli_work *work, const struct mli_descriptor *piece
     return move_run(from, vfio_window_bus(dst, piece->box.dst), piece->bytes);
 }
 
-/* Moves a plan; without windows, by the processor. */
+/* Moves a plan by the device, or by the processor if `src` and `dst` are null. */
 static struct mli_work_end move_plan(struct mli_work *work, const struct vfio_window *src,
                                      const struct vfio_window *dst)
 {

@@ -321,7 +321,7 @@ void exec_box(const struct mli_copy_box *box, size_t whole)
         level_box(box, whole);
 }
 
-/* Describes what run_walk() does with a choice. */
+/* Describes in *way how run_walk() moves the box of `choice`. */
 static void describe_walk(const struct leaf_table *leaf, const struct choice *choice,
                           struct exec_way *way)
 {

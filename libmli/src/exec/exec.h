@@ -22,7 +22,7 @@ void exec_box(const struct mli_copy_box *box, size_t whole);
 
 enum exec_kernel { EXEC_ROWS, EXEC_GATHER, EXEC_TRANSPOSE, EXEC_ZEROS };
 
-/* The way in which exec_run() moves a descriptor. */
+/* Describes how exec_run() moves a descriptor: the kernel and the kind of stores. */
 struct exec_way {
     enum exec_kernel kernel;
     size_t bytes;      /* bytes of a row; for gathers and transposes bytes of an element */
@@ -38,7 +38,7 @@ bool exec_way(const struct mli_plan *plan, size_t whole, uint32_t descriptor, st
 
 /* Zeros beside the rows of a box: they are written with the rows, not after all rows. */
 
-/* The rows that a box writes. */
+/* The rows of the destination that one copy box writes. */
 struct border_rows {
     const uint8_t *dst;
     size_t run, loops;

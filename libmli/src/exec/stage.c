@@ -15,11 +15,11 @@
  */
 
 enum {
-    /* Without a level that streams, the stage is not used. */
+    /* The stage needs no room if no kernel of this build can stream. */
     STAGE_BYTES = LEVEL_STREAMS ? TUNE_STAGE_ROOM : TUNE_LINE,
 };
 
-/* Returns the distance of two rows on the stage in bytes: a block and its edges. */
+/* Returns the bytes from a row on the stage to the next row: those of a block, and its edges. */
 static inline size_t slot_pitch(void)
 {
     return TUNED(stage_width) + TUNE_STAGE_EDGES;
@@ -32,8 +32,8 @@ static inline size_t slot_pitch(void)
 static MLI_THREAD_LOCAL _Alignas(TUNE_LINE) uint8_t buffer[STAGE_BYTES];
 
 /*
- * Returns the address on the stage of a block that is for `to`. The block's lines begin at `slot`,
- * and the block begins at the offset of `to` in a cache line.
+ * Returns where a block is stored on the stage before it is streamed to `to`. `slot` is the first
+ * cache line for the block. The block begins at the same offset in a line as `to`.
  */
 static inline uint8_t *place_for(uint8_t *slot, const uint8_t *to)
 {
@@ -94,8 +94,8 @@ static void fetch_some(struct fetch *fetch, size_t lines)
     }
 }
 
-/* Nests: rows and gathers in the order of the destination, with zeros around them. The inner rows
-   are contiguous in the destination. */
+/* Nests are rows and gathers that are moved in the order of the destination, together with the
+   zeros around them. The inner rows are contiguous in the destination. */
 
 _Static_assert(!LEVEL_STREAMS || 2 * (TUNE_STAGE_BYTES_MAX + TUNE_LINE) <= STAGE_BYTES,
                "both halves fit into the stage buffer");
@@ -133,8 +133,8 @@ static uint8_t *place(struct stage *stage, const uint8_t *dst)
 }
 
 /*
- * Streams the remaining bytes but keeps the last `keep` bytes, or a few more so that it stops at
- * the end of a line.
+ * Streams the remaining bytes, except the last `keep` bytes. Stops at the end of a cache line, and
+ * therefore may keep a few bytes more.
  */
 static void stream_but(const struct leaf_table *leaf, struct stage *stage, size_t keep)
 {
@@ -402,8 +402,8 @@ static void move_nest(const struct leaf_table *leaf, const struct walk *walk, ui
     stream_but(leaf, &stage, 0);
 }
 
-/* Bursts: rows that are contiguous in the source but not in the destination. A block of each row at
-   a time, so that the source is read from end to end. */
+/* Bursts move rows that are contiguous in the source but not in the destination. They move one
+   block of each row, then the next block of each row, so that the source is read in its order. */
 
 /* Returns the size of a slot of the stage in bytes: a block, and the partial lines at its ends. */
 static size_t burst_slot(const struct walk *walk)
@@ -707,7 +707,8 @@ static const struct way *way_of(const struct walk *walk)
     return NULL;
 }
 
-/* Calls a transpose of the level that needs no stage: to move, or to ask whether it can. */
+/* Calls a kernel that streams transposes without the stage, or the function that says whether the
+   kernel can. */
 static bool call_transpose(leaf_transpose_stream *call, const struct walk *walk, uint8_t *dst,
                            const uint8_t *src)
 {

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The order in which transposes go through memory, for any width of vector: blocks of columns; in a
- * block, strips of rows; in a strip, the columns. If the columns of the source have only a few
- * offsets in cache lines, a strip has the rows of two lines, and the lines are used up at once. If
- * the offsets differ, a strip is one tile high: new lines are needed at even intervals, the next
- * strip finds the old ones in the cache, and the destination is written in longer pieces. A strip
- * is also one tile high if the lines of neighbouring rows of the destination share a few sets of
- * the cache.
+ * The order in which transposes go through memory, for any width of vector: one block of columns
+ * after the other; in a block, one strip of rows after the other; in a strip, one column after the
+ * other. A column is contiguous in the source.
+ *
+ * The height of a strip: if all columns begin at the same few offsets in a cache line, a strip is
+ * two lines of the source high, so that both lines are used up at once. If the offsets differ, a
+ * strip is one tile high: the next strip finds the rest of each line in the cache, and the
+ * destination is written in longer pieces. A strip is also one tile high if neighbouring rows of
+ * the destination compete for a few sets of the cache.
  */
 #ifndef MLI_EXEC_TILE_BLOCK_H
 #define MLI_EXEC_TILE_BLOCK_H
@@ -61,8 +63,8 @@ static inline bool tile_has_room(size_t dst_step, size_t elem)
 }
 
 /*
- * Returns the number of columns before the first column that begins a cache line of the destination
- * in all rows; 0 if rows begin at different offsets of a line.
+ * Returns the number of columns before the first cache line that begins in a row of the
+ * destination. Returns 0 if this number is not the same in all rows.
  */
 static inline size_t tile_lead(const uint8_t *dst, size_t dst_step, size_t elem)
 {

@@ -41,8 +41,8 @@
 /* Properties of the machine. */
 enum {
     TUNE_LINE = 64,   /* bytes of a cache line */
-    TUNE_SETS = 2048, /* bytes of half of the sets of the first-level cache: rows at a multiple of
-                         this distance share a few sets */
+    TUNE_SETS = 2048, /* rows that are a multiple of this number of bytes apart compete for a few
+                         sets of the first-level cache */
 };
 
 /* Defaults of the variables. mli_tuning.h describes each. */
@@ -71,7 +71,7 @@ enum {
     TUNE_STAGE_WIDTH_MAX = 512,       /* maximum number of bytes of a row on the stage */
     TUNE_STAGE_ROOM = 192 * 1024,     /* bytes of the stage */
     TUNE_STAGE_EDGES = 2 * TUNE_LINE, /* bytes beside a row on the stage */
-    TUNE_STAGE_BYTES_MAX = 64 * 1024, /* maximum number of bytes of half of the stage */
+    TUNE_STAGE_BYTES_MAX = 64 * 1024, /* maximum bytes of each of the two halves of the stage */
 };
 
 /*
@@ -143,8 +143,8 @@ enum {
     TUNE_STREAM_SOONER_IN_SETS = 32, /* a 32nd of stream_min: rows that share cache sets */
     TUNE_STREAM_PIXEL = 16,          /* bytes of the largest pixel that streams sooner */
     TUNE_STREAM_LONG = 2 * 1024,     /* bytes: rows of at least this size stream well one by one */
-    TUNE_MATRIX_ROWS = 24, /* fewest rows: the processor itself tracks writes to fewer rows */
-    TUNE_LONG_ROW = 8 * TUNE_LINE,  /* bytes of the shortest row of a matrix or panel */
+    TUNE_MATRIX_ROWS = 24, /* minimum rows; the processor combines writes to fewer rows itself */
+    TUNE_LONG_ROW = 8 * TUNE_LINE,  /* minimum bytes of a destination row, if a stage collects it */
     TUNE_PIXEL_MAX = 8 * TUNE_LINE, /* bytes of the largest pixel that a stage holds whole */
     TUNE_TURN = 512,      /* bytes to stream at a time while half of the stage is filled */
     TUNE_TURN_ROW = 7,    /* minimum bytes of interleaved rows */
@@ -175,9 +175,9 @@ enum {
     TUNE_AVX512_FILL_CALL_MIN = 2048, /* number of zero bytes from which memset is faster */
     TUNE_AVX512_STREAM_PAGES = 4,     /* number of pages that are streamed alternately */
     TUNE_AVX512_FETCH_ROW = 16,       /* bytes of the shortest row that is fetched ahead */
-    TUNE_AVX512_ROW_FAR = 192, /* distance of rows in bytes from which the bytes next to short rows
+    TUNE_AVX512_ROW_FAR = 192, /* if rows are this many bytes apart, the bytes beside a short row
                                   are in cache lines that the move does not need */
-    /* Maximum bytes of a nest that is too small for groups of rows. */
+    /* A nest with fewer bytes does not move several rows at a time. */
     TUNE_AVX512_SMALL_BYTES = 4096,
     TUNE_AVX512_SMALL_ROWS = 32,   /* maximum rows of this nest if rows have less than 16 bytes */
     TUNE_AVX512_PACKED_FAR = 64,   /* distance of rows from which each row needs its own load */

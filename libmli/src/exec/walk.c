@@ -139,10 +139,10 @@ enum { LANE = 16 }; /* bytes of a vector lane; there are kernels for shorter col
 
 static const struct leaf_loop once = {1, 0, 0};
 
-/* The loops of a box that the walk has not taken yet. */
+/* The choice of a walk: each loop of the box is taken by the walk, one after the other. */
 struct choice {
     const struct mli_copy_box *box;
-    uint32_t taken; /* bit i is set: loop i is taken */
+    uint32_t taken; /* bit i is set: the walk has taken loop i */
 };
 
 static bool is_free(const struct choice *choice, size_t i)
@@ -211,9 +211,9 @@ static bool is_columns(const struct leaf_border *border, const struct mli_copy_b
 }
 
 /*
- * Returns the length in bytes below which a loop is merged into a side of a transpose. If the other
- * side is shorter than a lane, and no loop is merged into it, returns the length of a lane: after a
- * merge, kernels need tables, and with these they are slow for such transposes.
+ * Returns the minimum length in bytes of a row or a column of a transpose. Shorter ones are merged
+ * with another loop. The minimum is lower if the other side is also short and is not merged: merged
+ * loops need tables of addresses, and with tables such transposes are slow.
  */
 static size_t merge_below(size_t other, bool other_merges)
 {
@@ -221,10 +221,10 @@ static size_t merge_below(size_t other, bool other_merges)
 }
 
 /*
- * Merges loops, because kernels are slow for few rows or columns. Few columns are merged with the
- * loop that continues them in the destination, few rows with the loop that continues them in the
- * source; if there are tables anyway, rows are merged in any case. Zeros beside short rows of
- * columns become columns.
+ * Chooses the rows and columns of a transpose. Kernels are slow for few rows or few columns, so
+ * these are merged with another loop: columns with the loop whose next iteration follows them in
+ * the destination, rows with the loop whose next iteration follows them in the source. If columns
+ * are merged, rows always are. Zeros beside few columns are moved as columns too.
  */
 static void choose_transpose(struct walk *walk, struct choice *choice, size_t rows,
                              const struct leaf_border *border)
@@ -267,9 +267,9 @@ static size_t find_nearest(const struct choice *choice)
 }
 
 /*
- * Rows move in the order of the destination, with one exception: if each column has a cache line of
- * the source of its own, which it shares with other rows, these rows come next, for as many columns
- * as the cache has lines.
+ * Rows are moved in the order of the destination, with one exception. If the elements of a row are
+ * in different cache lines of the source, and the same lines have elements of other rows, these
+ * rows are moved next, while the lines are in the cache.
  */
 static void choose_gather(struct walk *walk, struct choice *choice)
 {
@@ -302,9 +302,8 @@ static size_t rows_inside(const struct mli_copy_box *box, size_t loop)
 }
 
 /*
- * Rows move in the order of the destination, with one exception: if they are short, and other rows
- * are beside them in the source, these rows come next, so that whole cache lines and pages are
- * used.
+ * Rows are moved in the order of the destination, with one exception. If rows are short, the rows
+ * beside them in the source are moved next, so that whole cache lines and pages are used.
  */
 static void choose_rows(struct walk *walk, struct choice *choice, const struct leaf_border *border)
 {

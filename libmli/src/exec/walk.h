@@ -19,13 +19,13 @@ enum walk_kind {
 
 struct walk {
     enum walk_kind kind;
-    size_t kernel; /* elements have 2^kernel bytes; not for rows */
+    size_t kernel; /* elements have 2^kernel bytes; unused by WALK_ROWS */
 
     /* Zeros before and after each row, or around the inner columns of a transpose. */
     struct leaf_border border;
 
-    /* Rows and gathers. One call of the kernel takes `block` iterations of nest.inner, or `block`
-       columns of a gather. Other kinds use only dst and src. */
+    /* WALK_ROWS and WALK_GATHER: one call of the kernel moves `block` iterations of nest.inner, or
+       `block` columns of a gather. The other kinds use only nest.dst and nest.src. */
     struct leaf_nest nest;
     size_t block;
 
@@ -33,17 +33,16 @@ struct walk {
        the walk does not write them. */
     size_t above, below;
 
-    /* The two loops of rows and columns of a transpose; for a gather, col[1] is its columns. The
-       outer loop has a count of 1 if there is only one loop. */
+    /* The loops over rows and over columns of a transpose, outer loop first. An outer loop that is
+       not needed has a count of 1. The columns of a gather are in col[1]. */
     struct leaf_loop row[2], col[2];
 
     struct leaf_loop around[MLI_MAX_RANK]; /* outermost first; unused loops have a count of 1 */
 };
 
 /**
- * Chooses the walk of a box. `border` has the zeros beside each run of border->run bytes that are
- * contiguous in the destination. Returns false if the walk does not write the zeros: then the
- * caller must.
+ * Chooses the walk of a box. `border` describes zeros before and after each border->run contiguous
+ * bytes of the destination. Returns whether the walk writes these zeros; if not, the caller must.
  */
 bool walk_init(struct walk *walk, const struct mli_copy_box *box, const struct leaf_border *border);
 
@@ -76,8 +75,8 @@ void walk_move(const struct leaf_table *leaf, const struct walk *walk, uint8_t *
                const uint8_t *src);
 
 /*
- * Panels: transposes with rows or columns from two loops, with tables of the places of rows and
- * columns.
+ * Panels: parts of a transpose in which two loops together form the rows or the columns. Tables
+ * hold the address of each row and column.
  */
 
 /* Position in a walk over two loops. */
@@ -86,16 +85,17 @@ struct panel_progress {
 };
 
 /*
- * The columns of a walk: for each iteration of the outer loop, zeros, columns of the source, zeros.
+ * The columns of a walk. Each iteration of the outer loop has zeros, then columns of the source,
+ * then zeros again.
  */
 struct panel_columns {
     const struct leaf_loop *loop;
-    size_t before, width; /* number of zero columns first, and of all columns, in one iteration of
-                             the outer loop */
-    const uint8_t *src, *base; /* first row of the source; base address of the tables */
+    size_t before, width; /* in one iteration of the outer loop: number of columns of zeros before
+                             the source's columns, and number of all columns */
+    const uint8_t *src, *base; /* src: the first row; base: the tables hold offsets from here */
 };
 
-/* Returns the columns of a walk, for rows from `src` on. */
+/* Returns the columns of a walk whose first row is at `src`. */
 struct panel_columns panel_columns(const struct walk *walk, const uint8_t *src);
 
 /* Returns the number of columns in all iterations of the outer loop. */
@@ -117,13 +117,13 @@ void panel_locate_columns(size_t *at, const struct panel_columns *columns, struc
  */
 
 /**
- * Moves as walk_move() does, and streams if the walk has a way to stream. The caller
- * calls the table's fence after the last call; the table has a stream.
+ * Moves as walk_move() does, but streams if that is possible for this walk. leaf->stream must not
+ * be null. Call leaf->fence() after the last call.
  */
 void stage_move(const struct leaf_table *leaf, const struct walk *walk, uint8_t *dst,
                 const uint8_t *src);
 
-/** Returns the minimum size of the moves with this kind of walk that stream. */
+/** Returns the number of bytes from which on a move with this kind of walk streams. */
 size_t stage_least(const struct walk *walk);
 
 /** Returns whether stage_move() streams this walk; if not, it does what walk_move() does. */

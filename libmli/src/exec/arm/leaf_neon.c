@@ -110,7 +110,7 @@ ALWAYS_INLINE void zero_in_row(uint8_t *row, size_t begin, size_t end)
         vst1q_u8(row + (end > PIECE ? end - PIECE : 0), zero);
 }
 
-/* Writes the zeros in whole pieces, then the run over the excess. */
+/* Writes the zeros of a row in whole vectors, which may reach into the run. Then copies the run. */
 static void bordered_neon(const struct leaf_nest *nest, const struct leaf_border *border)
 {
     const size_t before = border->before, run = border->run, row = before + run + border->after;
@@ -150,9 +150,10 @@ typedef uint8x8_t bytes;
 typedef uint8x16_t bytesq;
 
 /*
- * Moves the first `rows` elements of each group of `spread`: row r goes to dst + r * dst_step. `Q`,
- * `bits` and N (elements of a register) name the instructions. The source has more than N groups,
- * or N groups that have no other elements.
+ * The source has groups of `spread` elements. Moves the first `rows` elements of N groups, where N
+ * is the number of elements in a register: element r of each group goes to row dst + r * dst_step.
+ * `Q` and `bits` name the instructions. If rows < spread, there must be more than N groups, because
+ * the loads also read the last elements of a group.
  */
 #define UNZIP_BLOCK(Q, bits, E, spread, c, skip)                                                   \
     do {                                                                                           \

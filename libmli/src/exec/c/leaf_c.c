@@ -22,7 +22,7 @@ static inline void swap_halves(uint64_t *a, uint64_t *b, int bits, uint64_t low_
     *a ^= t << bits;
 }
 
-/* Swaps the groups in the mask `low` with the groups `bits` higher. */
+/* Swaps the bits of `a` in the mask `low` with the bits that are `bits` places higher. */
 static inline uint64_t swap_within(uint64_t a, int bits, uint64_t low)
 {
     const uint64_t t = ((a >> bits) ^ a) & low;
@@ -127,7 +127,7 @@ void fill_c(uint8_t *dst, size_t step, size_t run, size_t count)
 
 #if WORDS_LITTLE
 
-/* Returns 8 bytes of results. */
+/* Gathers 8 bytes for the destination from elements that are `step` bytes apart. */
 #define DEFINE_WORD(E, type)                                                                       \
     static inline uint64_t word_##E(const uint8_t *from, size_t step)                              \
     {                                                                                              \
@@ -188,9 +188,9 @@ void gather_c_8(const struct leaf_nest *nest, size_t step, size_t cols)
 }
 
 /*
- * Transposes in plain C: square blocks in 64-bit words. With few rows, some rows of a block are not
- * stored. With few columns, some columns of a block have any value; if rows are packed they are
- * stored too, and the next rows overwrite them.
+ * Transposes in plain C: square blocks in 64-bit words. If there are fewer rows than in a block,
+ * the rest of the block is not stored. If there are fewer columns, the others have undefined
+ * values. These are stored too if rows are packed, because the next rows then overwrite them.
  */
 
 #if WORDS_LITTLE
