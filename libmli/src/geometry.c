@@ -93,7 +93,8 @@ static inline bool window(struct geometry *g, const mli_tensor *src, const mli_m
     return true;
 }
 
-/* Even strides that cfg overrides must be legal, because the tensors are checked before cfg. */
+/* Checks dst's strides. Strides that cfg replaces must be legal too, because the tensors are
+ * checked before cfg. */
 static mli_status check_dst_strides(const mli_tensor *dst, uint32_t rank)
 {
     for (uint32_t i = 0; i < rank; i++) {
@@ -186,7 +187,8 @@ ERROR_COLD static mli_status refuse_place(const struct geometry *g, const mli_mo
     return strides_of(g->dst_name, g->rank, shape, given, stride);
 }
 
-/* Permutes and places a dimension as destination dimension i; false if cfg or dst is illegal. */
+/* Computes destination dimension i: its source dimension, offset, extent and stride. Returns false
+ * if cfg or dst is illegal. */
 static inline bool place(struct geometry *g, const mli_mov_cfg_t *cfg, const mli_tensor *dst,
                          uint32_t rank, uint32_t i, struct side *target, uint32_t *placed)
 {
@@ -219,7 +221,7 @@ static inline bool place(struct geometry *g, const mli_mov_cfg_t *cfg, const mli
     return true;
 }
 
-/* Sorts the dimensions by falling stride. Strides that are not nested may have any order. */
+/* Sorts the dimensions: the largest destination stride comes first. */
 static void sort_order(struct geometry *g)
 {
     for (uint32_t i = 1; i < g->rank; i++) {
@@ -305,7 +307,8 @@ mli_status geometry_check_spans(const struct geometry *g)
     return geometry_check_written(g);
 }
 
-/* Adds the elements that the move reads, or subtracts them: their coordinates then fall. */
+/* Adds the addresses of the elements that the move reads to a lattice, or subtracts them from it.
+ */
 static void add_read(const struct geometry *g, struct lattice *lattice, bool subtract)
 {
     for (uint32_t d = 0; d < g->rank; d++) {
@@ -317,7 +320,7 @@ static void add_read(const struct geometry *g, struct lattice *lattice, bool sub
     }
 }
 
-/* Returns whether an element at a point of the lattice has one of `size` bytes at `distance`. */
+/* Returns whether an element of the lattice overlaps the `size` bytes at `distance`. */
 static bool meets(const struct geometry *g, struct lattice *lattice, int64_t distance, int64_t size)
 {
     return lattice_reaches(lattice, distance - g->elem + 1, distance + size - 1);

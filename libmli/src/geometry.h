@@ -45,8 +45,8 @@ struct geometry {
     struct axis axis[MLI_MAX_RANK];   /* axes, indexed by source dimension */
     uint32_t order[MLI_MAX_RANK];     /* source dimensions by falling stride of the destination */
     uint32_t dst_shape[MLI_MAX_RANK]; /* shape, indexed by destination dimension */
-    int32_t dst_stride[MLI_MAX_RANK]; /* strides, indexed by destination dimension; 0 if an extent
-                                         of 1 has a stride above 31 bits, which it does not need */
+    int32_t dst_stride[MLI_MAX_RANK]; /* strides, indexed by destination dimension; an extent of 1
+                                         may have a stride of 0 */
     struct extent read, written;
 };
 
@@ -69,8 +69,8 @@ mli_status geometry_check_written(const struct geometry *g);
 mli_status geometry_check_spans(const struct geometry *g);
 
 /**
- * Returns whether the move writes a byte of the `size` bytes at `at` to dst, or reads one from src:
- * `written` says which tensor is given.
+ * Returns whether the move accesses any of the `size` bytes at `at`. If `written` is true, `tensor`
+ * is dst and the move writes; otherwise `tensor` is src and the move reads.
  */
 bool geometry_accesses(const struct geometry *g, const mli_tensor *tensor, bool written,
                        const void *at, uint64_t size);

@@ -16,7 +16,7 @@ static mli_status refuse_null(void)
     return refuse(MLI_STATUS_ARGUMENT_ERROR, "h", ": null given; a handle is required");
 }
 
-/* Makes *h the handle of a claim, if the pool has made it. */
+/* Makes *h the handle of a claim, if `claimed` says that pool_claim() succeeded. */
 static mli_status set_handle(mli_mov_handle_t *h, mli_status claimed, const struct claim *claim)
 {
     if (claimed != MLI_STATUS_OK)

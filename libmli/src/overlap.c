@@ -106,7 +106,7 @@ bool lattice_meets_itself(struct lattice *lattice)
 
         nested = nested && t->stride > reach;
         reach += t->hi * t->stride;
-        t->lo = -t->hi; /* the terms of differences */
+        t->lo = -t->hi; /* a difference of two coordinates is in [-hi, hi] */
     }
     return !nested && search(lattice, true, 0, 0);
 }

@@ -40,9 +40,9 @@ static inline void transfer_plan(const struct transfer *transfer, const mli_tens
 }
 
 /**
- * Returns whether to zero the whole span of the destination instead of planning slabs, which takes
- * less time for short spans without gaps. Returns false for transposes: their kernels write zeros
- * beside rows as columns.
+ * Returns whether to fill the whole span of the destination with zeros before the move. For a short
+ * span without gaps this is faster than a plan with slabs of zeros. Returns false for transposes,
+ * because their kernels write the zeros beside rows as if they were columns.
  */
 static inline bool transfer_has_little_padding(const struct transfer *transfer)
 {

@@ -33,9 +33,9 @@ static uint64_t clamped(uint64_t value, uint64_t least, uint64_t most, uint64_t 
 }
 
 /*
- * Replaces the defaults that follow from sizes of caches. Stores bypass the caches from 16 times
- * the second-level cache on, about the share of a core in a third-level cache, but from half of the
- * third-level cache on at the latest.
+ * Replaces the defaults that follow from sizes of caches. Stores bypass the caches if a move is
+ * larger than 16 times the second-level cache, which is about a core's share of the third-level
+ * cache, or larger than half of the third-level cache.
  */
 static void defaults_of_caches(mli_tuning *tuning, const mli_caches *caches)
 {

@@ -17,7 +17,8 @@ TARGET_BEGIN("avx2,prfchw")
 
 enum { SPREAD_MAX = 15, LOADS_MAX = 8, SIZES = 3 };
 
-/* The tables for one spread and one size of element. */
+/* The tables for one size of element and one spread: the distance of wanted elements, in elements.
+ */
 static struct pattern {
     uint8_t order[LOADS_MAX][LANE]; /* source byte of each byte of load k, or 0x80 for zero */
     uint8_t begin[LOADS_MAX];       /* start of load k, in bytes from the first element */

@@ -2,10 +2,10 @@
 /*
  * Gathers every s-th element with AVX-512: s loads and one permutation for 64 bytes of results.
  *
- * Load k is placed so that its wanted elements are at the places k, k + s, k + 2s ... of the
- * register. The s loads are blended, which fills every place, and one permutation puts the elements
- * in order. With n[k] = the number of places of load k, and S[k] = the sum of the numbers before
- * n[k], load k begins at element S[k] * s - k.
+ * Load k begins where its wanted elements come to the places k, k + s, k + 2s ... of the register.
+ * A blend of the s loads then has a wanted element in every place, and one permutation sorts them.
+ * If the loads before load k have S[k] wanted elements together, load k begins at element
+ * S[k] * s - k of the source.
  */
 #include "libmli/src/exec/x86/kernels_x86.h"
 
@@ -28,10 +28,10 @@ enum {
 /* The tables for one spread and one size of element. */
 static struct pattern {
     _Alignas(64) uint8_t order[LINE]; /* byte i of the result is byte order[i] of the blend */
-    uint64_t places[SPREAD_MAX];      /* bytes of the blend that come from load k */
+    uint64_t places[SPREAD_MAX];      /* places[k]: mask of the bytes of the blend from load k */
     uint16_t begin[SPREAD_MAX];       /* start of load k, in bytes from the first element */
 
-    /* For rows with elements that stay at their places of the source: */
+    /* The same for one load of a short row, whose elements keep their places: */
     _Alignas(64) uint8_t order_of_row[LINE];
     uint64_t places_of_row;
 } patterns[SIZES][SPREAD_MAX + 1];
@@ -108,7 +108,7 @@ ALWAYS_INLINE void gather_lines(const struct pattern *p, size_t size, size_t spr
 static void gather_long(const struct pattern *p, size_t size, size_t spread,
                         const struct leaf_nest *nest, size_t cols)
 {
-    /* The common spreads have loops of their own. */
+    /* For the most common spreads the compiler makes loops with a constant spread. */
     if (spread == 2)
         gather_lines(p, size, 2, nest, cols);
     else if (spread == 3)
@@ -152,8 +152,8 @@ static void scoop_one(struct scoop *scoop, const struct pattern *p, size_t size,
 }
 
 /*
- * Takes several rows with a load for each. In the register, the elements of `spread` rows
- * interleave in a block; the next `spread` rows make the next block.
+ * Loads several rows, one load for each, into one register. A block of the register has the
+ * interleaved elements of `spread` rows; the next `spread` rows are in the next block.
  */
 static void scoop_several(struct scoop *scoop, const struct pattern *p, size_t size, size_t spread,
                           size_t cols, const struct leaf_loop *inner)
@@ -177,7 +177,7 @@ static void scoop_several(struct scoop *scoop, const struct pattern *p, size_t s
     }
 }
 
-/* Moves the last rows, which are fewer than the rows of a scoop. */
+/* Moves the last rows, which are fewer than a register takes. */
 static void scoop_rest(const struct scoop *scoop, uint8_t *to, const uint8_t *from, size_t rows)
 {
     __m512i v = _mm512_setzero_si512();
@@ -243,7 +243,8 @@ DEFINE_SCOOP(6)
 DEFINE_SCOOP(8)
 DEFINE_SCOOP(16)
 
-/* Adds empty loads up to the next number of loads that has a loop. */
+/* Moves short rows by the loop for this number of loads. If there is none, takes the loop for the
+ * next larger number and adds loads of nothing. */
 static void gather_short(struct scoop *scoop, const struct leaf_nest *nest)
 {
     static void (*const by_loads[])(const struct scoop *, const struct leaf_nest *) = {

@@ -81,7 +81,7 @@ leaf_stream stream_avx512;
 /** Returns whether packed_avx512() can move rows of `row` bytes, zeros included. */
 bool packed_avx512_can(const struct leaf_nest *nest, size_t row);
 
-/** leaf_bordered for nests that packed_avx512_can() accepts. The border may have no zeros. */
+/** A leaf_bordered kernel for nests that packed_avx512_can() accepts; also works without zeros. */
 void packed_avx512(const struct leaf_nest *nest, const struct leaf_border *border);
 
 /**

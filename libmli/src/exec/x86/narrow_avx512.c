@@ -107,10 +107,9 @@ ALWAYS_INLINE void to_planes(const struct skinny *t, size_t size, size_t col, bo
 }
 
 /*
- * Moves a tile to pixels: interleaves a line (64 bytes) of each of 16 / size columns, from `row`
- * and `col` of the source on. If the source has fewer columns, the others read as zeros. If the
- * tile is `whole`, all its rows exist and 16 bytes may be written at each pixel; otherwise only
- * rows that exist are read and written, and of each pixel only the source's columns.
+ * Moves a tile to pixels: interleaves 64 bytes of each of 16 / size columns of the source, from
+ * `row` and `col` on. If `whole` is true, the tile has all its rows, and 16 bytes may be written at
+ * each pixel. Otherwise only rows and columns that the source has are read and written.
  */
 ALWAYS_INLINE void to_pixels(const struct skinny *t, size_t size, size_t row, size_t col,
                              bool whole)
@@ -163,8 +162,9 @@ ALWAYS_INLINE void to_wide_pixels(const struct skinny *t, size_t size)
 }
 
 /*
- * Tiles are whole as long as 16 bytes of each of their pixels end before the last pixel. Pixels
- * that are pages apart may have inaccessible pages between them.
+ * A tile is moved as `whole` if it is safe to write 16 bytes at each of its pixels: these bytes
+ * must end before the last pixel of the move. Between pixels that are far apart there may be pages
+ * that cannot be accessed.
  */
 #define DEFINE_NARROW(size)                                                                        \
     static void to_planes_##size(const struct skinny *t)                                           \

@@ -18,8 +18,8 @@ TARGET_BEGIN("avx512f,avx512bw,avx512vl,avx512vbmi,bmi2,prfchw")
 
 enum {
     REGISTER = 64,
-    MERGED_MAX = 8,  /* maximum rows of a group, if it loads each row separately */
-    WINDOWS_MAX = 4, /* consecutive loads of 64 bytes for a group that is permuted */
+    MERGED_MAX = 8,  /* maximum rows that are moved together, if each row is a load of its own */
+    WINDOWS_MAX = 4, /* maximum loads of 64 consecutive bytes for rows that are permuted together */
 };
 
 struct packed {
@@ -36,8 +36,9 @@ struct packed {
     size_t bytes, stride, last_bytes, last_stride; /* steps in destination and source to the next
                                                       group, and to the last group */
 
-    /* If the source is read in windows: the bytes to load of each window, the window's place of
-       each byte of a group, and the bytes of the group that come from each window. */
+    /* A group can be loaded in windows of 64 consecutive bytes. from[w]: mask of the bytes to load
+       of window w. to[w]: mask of the bytes of the group that come from window w. place: for each
+       byte of the group, its place in the window. */
     size_t windows;
     __mmask64 from[WINDOWS_MAX], to[WINDOWS_MAX];
     __m512i place;
@@ -214,7 +215,7 @@ static void lay_out_outers(struct packed *p, const struct leaf_nest *nest, size_
     p->last_stride = last * step;
 }
 
-/* Sets the places of the groups, after the number of rows in a group is chosen. */
+/* Computes the sizes and steps of the groups of rows; p->rows is the number of rows in a group. */
 static void lay_out(struct packed *p, const struct leaf_nest *nest)
 {
     const size_t count = nest->inner.count, last = (count - 1) % p->rows + 1;
@@ -231,7 +232,7 @@ static void lay_out(struct packed *p, const struct leaf_nest *nest)
     p->last_bytes = last * p->width;
     p->stride = p->rows * p->step;
     p->last_stride = last * p->step;
-    if (p->groups == 1 && p->all) { /* then each iteration of the outer loop is a group */
+    if (p->groups == 1 && p->all) { /* make each iteration of the outer loop a group */
         p->groups = nest->outer.count;
         p->last_bytes = p->bytes;
         p->stride = p->last_stride = nest->outer.src_step;
@@ -337,8 +338,8 @@ bool packed_avx512_can(const struct leaf_nest *nest, size_t row)
 }
 
 /*
- * Moves groups by permutations: of `outers` iterations of the outer loop each, unless `outers` is
- * 0.
+ * Moves groups of rows by permutations. If `outers` is not 0, a group has the rows of `outers`
+ * iterations of the outer loop.
  */
 static void move_windows(struct packed *p, const struct leaf_nest *nest, size_t outers)
 {
@@ -393,7 +394,7 @@ bool packed_avx512_gather(const struct leaf_nest *nest, size_t elem, size_t step
     if (outers < 2) {
         outers = 0;
         choose(&p, nest);
-        /* A load for each row is less work (gather_avx512.c). */
+        /* If windows do not save at least half of the loads, gather_avx512.c is faster. */
         if (p.windows == 0 || 2 * p.windows > p.rows)
             return false;
     }

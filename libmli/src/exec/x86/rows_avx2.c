@@ -108,7 +108,7 @@ static inline void zero(uint8_t *to, size_t bytes)
     }
 }
 
-/* Moves rows exactly: they may follow one another or be apart. */
+/* Moves rows without writing to any byte outside them, so that rows may lie anywhere. */
 static void bordered_exact(const struct leaf_nest *nest, const struct leaf_border *border)
 {
     const size_t run = border->run;

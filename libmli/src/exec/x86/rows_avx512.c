@@ -27,8 +27,8 @@ static struct leaf_nest with_inner(const struct leaf_nest *nest)
 }
 
 /*
- * Returns the distance to the row to prefetch: in the source if the nest has `ahead`, else in the
- * destination.
+ * Returns how many bytes ahead to prefetch: source rows if nest->ahead is not 0, else destination
+ * rows.
  */
 static size_t next_row(const struct leaf_nest *nest, size_t row)
 {

@@ -24,8 +24,8 @@ typedef void tiles_kernel(uint32_t size_log, uint8_t *dst, size_t dst_step, cons
                           size_t src_step, size_t rows, size_t tiles);
 
 /*
- * fold[i][j] is, for a lane of columns of 2^j elements, the shuffle that joins the elements of each
- * row.
+ * fold[i][j] shuffles a lane that has columns of 2^j elements of 2^i bytes: it brings the elements
+ * of each row together.
  */
 static uint8_t fold[SIZES][FOLDS][LANE];
 
@@ -85,7 +85,8 @@ ALWAYS_INLINE void load_orders(size_t rows, uint32_t size_log, __m256i order[9])
         order[0] = both_lanes(fold[size_log][rows / 2]);
 }
 
-/* Separates packed columns of three elements: a lane of each row from `low`, and from `high`. */
+/* Separates packed columns of three elements into rows. Of each row x[r], the low lane comes from
+ * the columns at `low`, the high lane from those at `high`. */
 ALWAYS_INLINE void separate_3(const __m256i order[9], const uint8_t *low, const uint8_t *high,
                               __m256i x[4])
 {
@@ -462,9 +463,10 @@ ALWAYS_INLINE void tile_any(size_t size, size_t most, const struct interleave *w
 }
 
 /*
- * Runs TILE for tiles of 32 bytes of every column. All tiles but the last are followed by at least
- * 16 bytes of rows. The last tile overlaps the tile before; if there is only one tile, with less
- * than 32 bytes, its lanes overlap.
+ * Runs TILE for tiles of 32 bytes of every column, which are two lanes of 16 bytes: at `low` and at
+ * `high`. The last tile may overlap the tile before it. If columns have less than 32 bytes, the two
+ * lanes of the only tile overlap. All other tiles may write 16 bytes too many, because more rows
+ * follow.
  */
 #define FOR_TILES(w, TILE, low, high)                                                              \
     {                                                                                              \

@@ -10,8 +10,9 @@
  * rotated by one more place in each repetition; then all places differ again. zip does the same
  * backwards.
  *
- * The kernels take lines in the order in which the plane of their first element rises by g, not in
- * the order of addresses. So a kernel depends on S, but not on the size of an element.
+ * The kernels take the lines in another order than that of addresses: if the first element of a
+ * line belongs to plane q, the first element of the next line belongs to plane q + g. So a kernel
+ * depends on S, but not on the size of an element.
  */
 #include "libmli/src/exec/x86/kernels_x86.h"
 
@@ -31,7 +32,7 @@ enum { LINE = 64, MOST = 9, SIZES = 4 };
 static struct network {
     _Alignas(LINE) uint8_t order[MOST][LINE]; /* byte i of a plane is byte order[i] of its blend */
     uint8_t places[MOST][LINE];               /* the inverse of order */
-    uint8_t turn[MOST][LINE]; /* rotation of the bytes of a line, by an index of elements */
+    uint8_t turn[MOST][LINE]; /* turn[i]: permutation that rotates a line by i elements */
     uint64_t mask[MOST];      /* bytes of every S-th element, starting with this element */
     size_t line[MOST];        /* start of each line, in bytes */
 } networks[SIZES][MOST + 1];
@@ -39,7 +40,7 @@ static struct network {
 /* Returns the largest power of two that divides `spread`. */
 #define DIVISOR(spread) ((spread) & -(spread))
 
-/* Sets the table's bytes of one element to the bytes of the element at index `at`. */
+/* Makes the permutation `table` take its element number `element` from the place number `at`. */
 static void set(uint8_t *table, uint32_t element, uint32_t at, uint32_t size)
 {
     for (uint32_t b = 0; b < size; b++)
@@ -108,7 +109,7 @@ struct chunks {
     size_t step;   /* distance of planes in bytes */
     size_t planes; /* planes to move, at most the spread */
     size_t count;
-    uint64_t keep[MOST]; /* bytes to write of each line, in the kernels' order */
+    uint64_t keep[MOST]; /* keep[i]: mask of the bytes to write of the i-th line of kernels */
 };
 
 ALWAYS_INLINE void unzip(const struct network *net, const struct chunks *chunks, size_t spread,
@@ -229,7 +230,7 @@ static void fetch(uint8_t *lines, const uint8_t *src, size_t bytes, size_t count
                                    : _mm512_setzero_si512());
 }
 
-/* Moves `count` pixels from `pixel` on, at most a chunk, through chunks in local memory. */
+/* Moves `count` pixels from `pixel` on, by way of a chunk on the stack, which has room for them. */
 static void unzip_part(const struct skinny *t, const struct chunks *chunks, size_t pixel,
                        size_t count)
 {
@@ -314,7 +315,7 @@ static void unzip_all(const struct skinny *t, kernel *const *kernels)
         run(unzips[spread], net, &chunks, cols - n, 1, size, t->src_step);
 }
 
-/* Computes the bytes to write if pixels have elements that the move does not write. */
+/* Sets chunks->keep, which leaves out the elements of pixels that the move does not write. */
 static void keep_some(struct chunks *chunks, const struct network *net, size_t spread, size_t cols)
 {
     size_t first_plane = 0;
