@@ -251,7 +251,7 @@ static int check(struct calibration *c, const struct sweep *sweep, struct fault 
     return 0;
 }
 
-/* The rules of a sweep, and the word for it in the progress line. */
+/* The rules of a sweep, and its name in the progress line. */
 struct step {
     const struct calibration_rules *rules;
     const char *word;
@@ -266,8 +266,8 @@ static void show_progress(void *context, double done, size_t moves)
 }
 
 /*
- * Runs a sweep by `rules` and by the rules that both sweeps have. `step` has the word for the
- * progress line.
+ * Runs one of the two sweeps. `rules` are the rules of this sweep; the rules for both are in *c.
+ * `step` has the name for the progress line.
  */
 static int run_sweep(struct sweep *sweep, struct measure *measure, const struct calibration *c,
                      struct step *step, struct sweep_rules rules, struct fault *fault)

@@ -11,7 +11,8 @@
  * The processor (engines inline and threads) gets the costs of measured_costs.h; a DMA controller
  * gets the figures of the cost model (target/fit/fit.h).
  *
- * kernel_search.h, the thresholds of libmli's kernels, shares only the command.
+ * The same command also searches thresholds of libmli's kernels: kernel_search.h, which shares no
+ * code with the files above.
  */
 #ifndef CLI_CALIBRATE_CALIBRATION_H
 #define CLI_CALIBRATE_CALIBRATION_H
@@ -68,7 +69,8 @@ struct measure {
     size_t bytes;
     uint64_t src_address, dst_address; /* addresses of the buffers in the plans of moves */
     bool by_thread;                    /* true: the calling thread moves the bytes */
-    double probe_ns;                   /* shortest time of the probe */
+    double probe_ns;                   /* shortest time of the probe: a copy whose time shows
+                                          whether other programs share the processor */
     uint64_t (*now_ns)(void);          /* clock_ns(), or a simulated clock */
 };
 
@@ -147,7 +149,7 @@ struct calibration {
     size_t moves;                  /* measured moves of the sweep */
     size_t left_out;               /* moves that the check left out, because they were disturbed */
     double seconds;                /* time of the sweep */
-    double repeat;                 /* median difference of two rounds of one move */
+    double repeat;                 /* median difference between two measurements of one move */
     double error[FORMULA_FIGURES]; /* standard errors of the figures in cycles; unused for a
                                       processor */
     struct checked_move *checked;

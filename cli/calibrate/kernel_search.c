@@ -196,10 +196,10 @@ const struct kernel_size kernel_sizes[] = {
 #define SOURCE_MAX ((size_t)160 << 20)
 #define MIB        ((uint64_t)1 << 20)
 
-/* Limits of the decisions, as ratios of times. */
+/* Ratios of times that decide whether a value is accepted (found) and kept (kept). */
 static const double found_mean = 0.97, kept_mean = 0.97, loss = 1.02, kept_worst = 1.03;
 
-/* A candidate is accepted if at most one move in LOSSES_OF loses: a loss may be a disturbance. */
+/* A candidate may slow down one move in LOSSES_OF: this may be a disturbance of the machine. */
 enum { LOSSES_OF = 8 };
 
 /*
@@ -437,8 +437,8 @@ static int search_sizes(struct work *work, uint64_t until)
 /* Part 2: thresholds. Each group has the moves of one size for which one threshold decides. */
 
 /*
- * Thresholds are a sixteenth below a size of the ladder, because a move of about this size should
- * stream.
+ * Returns the threshold to try for one measured size. It is a sixteenth below this size, because
+ * moves that are slightly smaller should stream too.
  */
 static uint64_t candidate(size_t step)
 {
@@ -447,15 +447,15 @@ static uint64_t candidate(size_t step)
 
 /*
  * Returns the largest threshold to choose: the default for copies, which is about the core's share
- * of the third-level cache. Larger destinations are in the caches during the measurement, but
- * rarely in a program, and streaming is faster if they are not.
+ * of the third-level cache. A measurement would choose larger ones, because it finds its
+ * destination in the caches. In a program large destinations rarely are, and streaming is faster.
  */
 static uint64_t most_threshold(const struct work *work)
 {
     return work->search->defaults.stream_rows_min;
 }
 
-/* Returns whether a threshold that may be chosen decides about moves of this size of the ladder. */
+/* Returns whether some threshold that may be chosen makes moves of the size `step` stream. */
 static bool matters(const struct work *work, size_t field, size_t step)
 {
     const uint64_t bytes = ladder_bytes(step);
@@ -495,8 +495,8 @@ static void add_threshold_cells(struct work *work, size_t field, size_t step)
 }
 
 /*
- * Returns how much a threshold changes the times of its moves, compared with the default: moves of
- * sizes between both thresholds stream with one of them only.
+ * Returns how much a threshold changes the times of moves, compared with the default threshold.
+ * Only moves whose sizes are between the two thresholds change: with one of them they stream.
  */
 static struct summary effect_of(const struct work *work, size_t field, uint64_t threshold)
 {
@@ -581,7 +581,8 @@ static void confirm_size(struct work *work, size_t field)
         work->cells[c].variants = 2;
 }
 
-/* Adds once more the moves that a threshold affects, timed with the default and the new value. */
+/* Adds the moves that a threshold affects to the list of measurements a second time. They are timed
+ * with the default value and with the new value. */
 static void confirm_threshold(struct work *work, size_t field)
 {
     struct group *group = add_group(work, field);

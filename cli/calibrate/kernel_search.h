@@ -28,11 +28,11 @@
 
 enum { KERNEL_CANDIDATES = 5, KERNEL_PROBES = 4 };
 
-/* A size with its candidates and the moves that depend on it. */
+/* A tuning value, the candidates for it, and the moves that depend on it. */
 struct kernel_size {
     const char *field;
-    const char *level; /* the only level of kernels with this field; null: every level has it */
-    bool streamed;     /* true: is measured while every move streams */
+    const char *level; /* level of kernels that uses the value; null: all levels use it */
+    bool streamed;     /* true: the value is measured with all moves streamed */
     uint32_t candidates[KERNEL_CANDIDATES]; /* 0 ends the list */
     struct {
         const char *shape;

@@ -59,7 +59,7 @@ static void draw_shape(struct draw *draw, mli_tensor *t, double elements)
 
         t->shape[at] = usual[draw_below(draw, sizeof usual / sizeof *usual)];
         rest /= t->shape[at];
-        from = at + 1; /* dimension from - 1 is set already */
+        from = at + 1; /* dimension `at` is set already */
     }
     for (uint32_t d = 0; d < t->rank; d++)
         sum += share[d] = d + 1 == from ? 0 : 0.1 + fraction(draw);

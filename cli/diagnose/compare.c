@@ -204,7 +204,8 @@ struct words {
     char head[2 * PRINT_TEXT_MAX + 32], a[SHA256_TEXT_SIZE], b[SHA256_TEXT_SIZE];
 };
 
-/* `byte` is written before the position of a byte. */
+/* Fills the parts of the sentence. `byte` is the word before the number of a byte, as in "byte 5".
+ */
 static void fill_words(struct words *w, const struct difference *d, const char *byte)
 {
     char at[PRINT_TEXT_MAX];

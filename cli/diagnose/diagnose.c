@@ -72,8 +72,8 @@ static int compare_words(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Estimates the information of a value from the number of equal pairs in a sample of `wanted`.
- * Leaves out zeros: they often come from a padding, and are no evidence. */
+/* Estimates how much information one value has, in bits: takes a sample of `wanted` and counts
+ * pairs of equal values. Leaves out zeros: they often come from a padding, and are no evidence. */
 static double find_bits(const struct subject *subject)
 {
     const uint64_t count = elements_count(subject->wanted);
@@ -131,12 +131,12 @@ enum {
     MISSES_ALLOWED = 4      /* wrong predictions in a sample that are always accepted */
 };
 
-/* The result of a candidate's predictions. */
+/* How well a candidate predicts the wrong tensor. */
 struct tally {
     uint64_t differing;    /* elements that differ */
-    uint64_t predicted;    /* of these, elements with a prediction */
-    uint64_t explained;    /* of these, elements with the predicted value */
-    uint64_t informative;  /* of these, elements that are not 0 */
+    uint64_t predicted;    /* differing elements with a prediction */
+    uint64_t explained;    /* differing elements that have the predicted value */
+    uint64_t informative;  /* explained elements that are not 0 */
     uint64_t contradicted; /* equal elements for which another value was predicted */
     uint64_t silent;       /* elements without a prediction */
 };
@@ -247,7 +247,7 @@ static void add_place(struct phrase *phrase, const struct subject *subject, cons
     phrase_add(phrase, "src%s", differing_place(place, subject->source->rank, at));
 }
 
-/* Adds the origin of a value that the move gives to the element at `at`. */
+/* Adds a phrase: from which element of the source the move takes the element at `at`. */
 static void add_moved(struct phrase *phrase, const struct subject *subject, const uint32_t *at)
 {
     uint32_t place[MLI_MAX_RANK];
@@ -324,8 +324,8 @@ struct survivor {
 };
 
 /*
- * Adds a survivor. The list stays sorted by explained elements of the sample; survivors with equal
- * numbers stay in order.
+ * Inserts a candidate into the list of the best ones. The list is sorted by the number of elements
+ * that a candidate explains; of two equal candidates, the one that was added first comes first.
  */
 static size_t insert(struct survivor *survivors, size_t count, size_t max,
                      const struct survivor *added)
@@ -357,7 +357,7 @@ static size_t find_survivors(const struct proposals *proposals, struct survivor 
     return count;
 }
 
-/* Returns whether two candidates are two orders of the dimensions of one reference. */
+/* Returns whether two candidates differ only in the order of dimensions, with one reference. */
 static bool is_rival(const struct candidate *a, const struct candidate *b)
 {
     return a->hypothesis == b->hypothesis && a->hypothesis->has_rivals &&
@@ -371,8 +371,9 @@ static bool is_better(const struct survivor *a, const struct survivor *b)
     return a->tally.contradicted < b->tally.contradicted;
 }
 
-/* Checks the survivors on all elements. Returns the best one, or null. Sets *rival to a survivor
- * with another order of dimensions that explains the difference equally well, or to null. */
+/* Checks the best candidates of the sample on all elements. Returns the best one, or null. Sets
+ * *rival to a candidate that explains the difference equally well with another order of dimensions,
+ * or to null. */
 static const struct survivor *choose(const struct subject *subject, struct survivor *survivors,
                                      size_t count, const struct survivor **rival)
 {

@@ -252,8 +252,8 @@ static void note_region(struct differing *differing, const uint32_t *at)
     }
 }
 
-/* Returns whether the current plane follows the last one of the run in the last leading dimension.
- */
+/* Returns whether the current plane belongs to the run: it has as many differing elements, and
+ * directly follows the run's last plane. */
 static bool continues(const struct differing *differing, const struct differing_run *run)
 {
     const uint32_t last = differing->leading - 1;

@@ -29,7 +29,7 @@ struct differing_element {
 /* Consecutive planes with equal numbers of differing elements. A plane has the last two dimensions
  * of the tensor; in a tensor of rank 2 it is a row. */
 struct differing_run {
-    uint32_t at[MLI_MAX_RANK]; /* coordinate of the first plane, in the leading dimensions */
+    uint32_t at[MLI_MAX_RANK]; /* coordinates of the first plane in the outer dimensions */
     uint32_t planes;
     uint64_t each; /* differing elements of each plane */
 };
@@ -45,7 +45,7 @@ struct differing {
     bool has_largest;
     uint32_t largest_at[MLI_MAX_RANK];
     double largest;
-    double relative; /* floats: `largest` / magnitude of b's element; 0: that is 0 */
+    double relative; /* floats: `largest` / |b's element|; 0 if b's element is 0 */
     uint64_t ulps;   /* floats: number of representable numbers from a to b */
 
     uint32_t leading; /* number of dimensions before those of a plane; 0: there are no planes */

@@ -5,10 +5,10 @@
 #include "cli/diagnose/hypothesis.h"
 
 /*
- * Adds a candidate for all elements and returns it; the caller changes its map. With `source`, the
- * reference is the source of the move, and the map is the map of the move; else the reference is
- * `wanted`, and the map is the identity. If the list is full, returns a candidate that is not in
- * the list.
+ * Adds a candidate that predicts all elements, and returns it; the caller then changes its map. If
+ * `source` is true, the candidate compares with the source of the move, and begins with the map of
+ * the move. Otherwise it compares with `wanted`, and begins with the identity. If the list is full,
+ * returns a candidate that is not in the list.
  */
 static struct candidate *proposals_add(struct proposals *proposals, bool source)
 {
@@ -28,8 +28,8 @@ static struct candidate *proposals_add(struct proposals *proposals, bool source)
 }
 
 /*
- * Returns the number of the last reference: 1, the source, if the subject has one; else 0,
- * `wanted`.
+ * Returns the number of references minus 1. Reference 0 is `wanted`; reference 1 is the source of
+ * the move, if it is known.
  */
 static int proposals_last_reference(const struct proposals *proposals)
 {
@@ -260,7 +260,7 @@ static void propose_relaid(struct proposals *proposals)
     uint8_t order[MLI_MAX_RANK] = {0};
 
     for (uint32_t number = 0; next_permutation(wanted->rank, &number, order);) {
-        if (keeps_shape(wanted, order)) /* the hypothesis of a permutation covers this order */
+        if (keeps_shape(wanted, order)) /* the hypothesis "permuted" proposes this order */
             continue;
         struct candidate *candidate = proposals_add(proposals, false);
         for (uint32_t d = 0; d < wanted->rank; d++)
@@ -337,7 +337,8 @@ static void propose_reversed(struct proposals *proposals)
 enum { SHIFTED_SHIFT_MAX = 4 };
 
 /*
- * Adds candidates with a map; for `wanted`, one candidate for each kind of value beyond its edge.
+ * Adds candidates with this map. If the reference is `wanted`, adds several, which differ in the
+ * values that they expect beyond the edges of `wanted`.
  */
 static void propose_map(struct proposals *proposals, bool source, const struct map *map,
                         uint32_t cost)
@@ -524,8 +525,9 @@ static void describe_slid(const struct subject *subject, const struct candidate 
 }
 
 /*
- * Any map between coordinates, if values are rare: finds an element of the wrong tensor and its
- * neighbours in the reference; their places determine the map.
+ * Finds any map between coordinates of the wrong tensor and of the reference. Takes an element of
+ * the wrong tensor and its neighbours, and looks up their values in the reference: their places
+ * there determine the map. The values must be rare in the reference.
  */
 
 enum { BASES = 12, FITTED_COST = 8 };
@@ -534,8 +536,8 @@ enum { BASES = 12, FITTED_COST = 8 };
 /* An element of the wrong tensor and one neighbour along each dimension. */
 struct base {
     uint32_t at[MLI_MAX_RANK];
-    uint32_t found;                   /* index of the element's value in the lookup */
-    uint32_t neighbour[MLI_MAX_RANK]; /* indices of the neighbours' values in the lookup */
+    uint32_t found;                   /* index of the element's value in lookup->value */
+    uint32_t neighbour[MLI_MAX_RANK]; /* the same for its neighbour along each dimension */
     int side[MLI_MAX_RANK]; /* 1: the neighbour is after the element; -1: before; 0: there is no
                                neighbour */
 };
@@ -557,9 +559,9 @@ static void look_around(struct base *base, const struct elements *wrong, uint64_
 }
 
 /*
- * Lets the map follow dimension `a` of the wrong tensor in the direction in which the neighbour
- * along `a` moves in the reference. Returns false unless the neighbour is displaced along exactly
- * one dimension of the reference.
+ * Sets the axis and step of the map that belong to dimension `a` of the wrong tensor: compares the
+ * places that an element and its neighbour along `a` have in the reference. Returns false unless
+ * these places differ in exactly one dimension.
  */
 static bool follow(struct map *map, const struct base *base, const struct lookup *lookup,
                    uint32_t a)
@@ -905,8 +907,8 @@ const struct hypothesis hypotheses[HYPOTHESES] = {
 enum { PERIOD_MIN = 4, PERIOD_MAX = 64, STRIPES_MIN = 3, SHOWN = 3 };
 #define STRIPED_BITS_MIN 20
 
-/* A pattern of wrong elements: their coordinates in dimension d, modulo `period`, are in the
- * circular range of `width` remainders from `first` on. */
+/* A pattern of wrong elements: along dimension d, `width` coordinates of every `period` are wrong,
+ * first those at `first`. */
 struct stripes {
     uint32_t d, period, first, width;
 };

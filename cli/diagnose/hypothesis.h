@@ -63,7 +63,7 @@ enum { PROPOSALS_MAX = 512 };
 
 struct proposals {
     const struct subject *subject;
-    const struct hypothesis *hypothesis; /* the one that proposes */
+    const struct hypothesis *hypothesis; /* the hypothesis that adds candidates now */
     struct candidate list[PROPOSALS_MAX];
     size_t count;
 };
@@ -85,8 +85,8 @@ struct hypothesis {
     /** Adds the rest of a sentence that begins with "every value is". */
     void (*describe)(const struct subject *subject, const struct candidate *candidate,
                      struct phrase *phrase);
-    bool has_rivals;    /* true: candidates with one reference may explain equally many elements */
-    bool zero_is_value; /* true: explained zeros are evidence, like other values */
+    bool has_rivals;    /* true: two of its candidates may explain the same elements */
+    bool zero_is_value; /* true: a zero that is predicted and found is evidence, as other values */
 };
 
 /* All hypotheses. If two of them explain equally many elements, the first one is the diagnosis. */

@@ -62,7 +62,7 @@ bool map_same(const struct map *a, const struct map *b, const uint32_t *shape)
             return false;
         if (a->axis[d] == b->axis[d] && a->step[d] == b->step[d])
             continue;
-        /* Different axes give equal coordinates if both have one element only. */
+        /* The maps differ here, unless the coordinate is always 0. */
         if (shape[a->axis[d]] > 1 || shape[b->axis[d]] > 1)
             return false;
     }

@@ -24,7 +24,7 @@ struct map {
     enum map_outside outside;
 };
 
-/** Returns the identity: each coordinate belongs to the equal coordinate of the reference. */
+/** Returns the map that gives each element the element of the reference at the same coordinates. */
 struct map map_identity(uint32_t rank);
 
 /**
@@ -42,8 +42,8 @@ bool map_word(const struct map *map, const struct elements *reference, const uin
 bool map_same(const struct map *a, const struct map *b, const uint32_t *shape);
 
 /**
- * Adds "src[j, i + 1]": the element of the reference that the map gives for [i, j, ...]; the
- * coordinates are below `shape`.
+ * Adds the map as text to the phrase, such as "src[j, i + 1]": this element of the reference
+ * belongs to the element [i, j]. `shape` is the shape of the tensor with the elements [i, j, ...].
  */
 void map_add(struct phrase *phrase, const struct map *map, const char *reference,
              const uint32_t *shape);

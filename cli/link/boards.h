@@ -89,7 +89,7 @@ struct board_calls {
     void (*print_info)(const struct board_link *link, const struct print_style *style);
     void (*write_info)(const struct board_link *link, struct jsonw *w);
 
-    /** Fills the fault for a board at `url` that is used as a daemon. Returns -1. */
+    /** Fills the fault if a command needs a daemon but `url` names a board. Returns -1. */
     int (*refuse)(const char *url, enum board_misuse misuse, struct fault *fault);
     /**
      * Checks that --host of `mlictl run` names a board, and that the other options suit a board.
@@ -104,7 +104,7 @@ struct board_calls {
 /** The functions in use; at first only `open` and `refuse`, which say that there are no boards. */
 extern const struct board_calls *board_calls;
 
-/** The functions of boards/link, in a build with boards. */
+/** The functions of boards/link. Only a build with boards defines them. */
 extern const struct board_calls board_link_calls;
 
 /** Returns whether a URL of -H names a board, not a daemon. Accepts null. */

@@ -108,7 +108,7 @@ static void disconnect(struct daemon_link *link)
     link->library = NULL;
 }
 
-/* Adds the origin of the limit to a fault of the service in this process. */
+/* Adds to a LIMIT fault of the service in this process where its limit was set. */
 static int explain_own_limit(const struct daemon_link *link, struct fault *fault)
 {
     static const char job_bytes[] = "limits.job_bytes: ",
@@ -323,7 +323,7 @@ bool daemon_link_connected(const struct daemon_link *link)
     return link->board ? !board_calls->is_lost(link->board) : link->library != NULL;
 }
 
-/* Parses a reply line. Returns 0, or -1 with the fault and nothing to finish. */
+/* Parses a reply line. Returns 0, or -1 with the fault; then *reply need not be finished. */
 static int parse_reply(const char *line, size_t length, struct rpc_reply *reply,
                        struct fault *fault)
 {

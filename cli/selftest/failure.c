@@ -9,9 +9,9 @@
 #include "cli/term/print.h"
 
 enum zone {
-    ZONE_DST_WRITTEN = 0x00, /* zone of bytes that the move will overwrite */
-    ZONE_DST_KEPT = 0x40,    /* zone of guards, gaps, and elements before dst_offset */
-    ZONE_SRC_KEPT = 0x80,    /* zone of guards, gaps, and elements that are not sampled */
+    ZONE_DST_WRITTEN = 0x00, /* bytes of dst that the move will overwrite */
+    ZONE_DST_KEPT = 0x40,    /* other bytes of dst: beside the tensor, in gaps, before dst_offset */
+    ZONE_SRC_KEPT = 0x80,    /* bytes of src beside the tensor, in gaps, or not sampled */
     ZONE_SRC_COPIED = 0xc0,
     ZONE_MASK = 0xc0
 };

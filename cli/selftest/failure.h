@@ -15,7 +15,7 @@
 struct images {
     uint8_t *src, *src_image;   /* source given to the move, and a copy of it */
     uint8_t *dst, *expected;    /* destination given to the move, and the expected result */
-    mli_mov_memory attached[2]; /* source and destination, for the device of the engine */
+    mli_mov_memory attached[2]; /* memory of source and destination, attached to the engine */
 };
 
 /**
@@ -49,7 +49,8 @@ struct mismatch {
     uint8_t expected, found;
 };
 
-/** Compares both frames with their images. Returns whether a byte is wrong. */
+/** Compares source and destination with what they should contain. Returns whether a byte differs.
+ */
 bool mismatch_find(struct mismatch *mismatch, const struct images *images,
                    const struct move_case *c);
 

@@ -46,8 +46,7 @@ static void draw_large_shape(struct draw *draw, mli_tensor *t)
         {3, {{20, 70}, {20, 70}, {1, 8}}},   /* extents of pixels of few channels */
         {2, {{20, 600}, {20, 600}}},         /* extents of a matrix of several streamed blocks */
         {3, {{10, 50}, {10, 50}, {16, 70}}}, /* extents of pixels of many channels */
-        {4, {{2, 12}, {2, 16}, {10, 90}, {3, 24}}}, /* extents of short rows, unless dimensions are
-                                                       joined */
+        {4, {{2, 12}, {2, 16}, {10, 90}, {3, 24}}}, /* extents of short rows */
         {4, {{1, 4}, {1, 4}, {1, 4}, {300, 2500}}}, /* extents of long rows */
     };
     const uint32_t class = draw_below(draw, sizeof(classes) / sizeof(classes[0]));
@@ -350,7 +349,7 @@ static bool draw_given_dst(const struct random_move *m, struct draw *draw, bool 
         fits = nest(draw, rank, m->count, draw_once_in(draw, 2), max_elements, given);
     else
         fits = draw_free_strides(draw, rank, 30, given);
-    /* Strides may only be left out if the dimensions are nested in their own order. */
+    /* Strides may only be left out if the outer dimensions have the larger strides. */
     if (class >= 22 && (class < 55 || any) && draw_percent(draw, 60))
         leave_out(draw, rank, given);
     return fits;

@@ -50,7 +50,7 @@ struct move_rules {
 
 struct random_move {
     enum move_kind kind;
-    mli_tensor src, dst; /* tensors without memory; dst as given to the move */
+    mli_tensor src, dst; /* tensors without memory; dst is what the caller of the move fills */
     mli_mov_cfg_t cfg;
 
     /* The meaning of the move, by the definition in mli_mov_api.h. */

@@ -139,7 +139,8 @@ static uint64_t ended(const mli_mov_channel_stats *s)
     return s->completed + s->failed + s->cancelled;
 }
 
-/* Checks while transfers are under way that no more have ended than were submitted. */
+/* Checks the counts of the channels during a round: no channel has ended more transfers than it
+ * was given. */
 static void audit_running(struct round *round)
 {
     struct failure failure = {.kind = FAILURE_none};

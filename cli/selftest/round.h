@@ -74,8 +74,8 @@ struct round_progress {
     uint64_t shown_ns;
 };
 
-/** Draws the line at intervals, once the round takes long. The round is locked, or has no threads.
- */
+/** Draws the progress line from time to time if the round takes long. The caller has locked
+ * the round, or the round has no threads. */
 void round_progress_show(struct round_progress *progress, const struct round *round);
 void round_progress_clear(struct round_progress *progress);
 

@@ -110,7 +110,7 @@ struct mailbox *mailbox_of(uint32_t worker)
 static int32_t mailbox_open(struct mailbox *mailbox, mli_mov_handle_t *handle, uint32_t chain)
 {
     while (sem_trywait(&mailbox->called) == 0)
-        ; /* takes the calls of the previous transfer off the semaphore */
+        ; /* forgets the callbacks of the previous transfer */
     mailbox->sequence = (mailbox->sequence + 1) & SEQUENCE_MASK;
     mailbox->handle = handle;
     mailbox->chain = chain;

@@ -130,8 +130,8 @@ static int locate_64(struct zip_directory *directory, const unsigned char *locat
     return locate(directory, zip_u64(end + 32), zip_u64(end + 48), zip_u64(end + 40), at, fault);
 }
 
-/* Returns the last end record whose comment ends where the bytes end or, without `exact`, earlier.
- * Returns null if there is no record. */
+/* Returns the last end record of the archive, or null. If `exact` is true, the record's comment
+ * must end with the last byte; otherwise other bytes may follow it. */
 static const unsigned char *last_end(const unsigned char *bytes, size_t size, bool exact)
 {
     for (size_t at = size < END_BYTES ? 0 : size - END_BYTES + 1; at-- > 0;) {

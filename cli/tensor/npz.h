@@ -23,9 +23,9 @@ void npz_close(struct npz *npz);
 int npz_outline(struct npz *npz, struct tensor_entry *entry, struct fault *fault);
 
 /**
- * Unpacks the member of a filled entry, a whole .npy file, into a memfd that can neither shrink
- * nor grow. ^C ends the unpacking. Returns the descriptor, which the caller closes, or -1 with the
- * fault.
+ * Unpacks the member of an entry, which npz_outline() has filled, into a memfd that can neither
+ * shrink nor grow. The result is a whole .npy file. ^C ends the unpacking. Returns the descriptor,
+ * which the caller closes, or -1 with the fault.
  */
 int npz_extract(struct npz *npz, const struct tensor_entry *entry, struct fault *fault);
 

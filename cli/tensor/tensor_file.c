@@ -159,7 +159,7 @@ static int enter_archive(struct tensor_file *file, const char *name, struct faul
     archive_release(archive);
     if (entry && result && name && fault->code == FAULT_INVALID_PARAMS)
         fault_set(fault, fault->code, "/tensor", "%s",
-                  fault->text); /* sets the pointer, because the user can choose another tensor */
+                  fault->text); /* the name of the tensor is at fault: point to it */
     return result;
 }
 

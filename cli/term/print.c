@@ -143,8 +143,8 @@ static const char *text_after(const char *text, const char *prefix)
                : NULL;
 }
 
-/* Returns whether the text begins with "FILE: " or "PLACE: FILE: ": a job of the command line has
- * the name of its input file, and a fault of reading that file begins with the name too. */
+/* Returns whether the fault's text begins with "FILE: " or "PLACE: FILE: ". The name of the file is
+ * then not printed again. */
 static bool names_file(const struct fault *fault, const char *file)
 {
     char place[PRINT_PLACE_MAX] = "";

@@ -174,7 +174,7 @@ void grid_write(struct grid *grid, const char *indent, struct textw *w);
  * label is cut ("long-na...: 1.21 GiB of 3.00 GiB, 40 %"), then the speed is left out.
  */
 struct meter {
-    const char *label; /* borrowed; null: no line */
+    const char *label; /* text at the start of the line; borrowed; null: no line is shown */
     uint64_t begin_ns, shown_ns;
 };
 

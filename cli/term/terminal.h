@@ -47,9 +47,9 @@ void terminal_line_end(void);
  */
 
 enum colour_role {
-    COLOUR_GOOD,   /* for "done", "equal" */
-    COLOUR_BAD,    /* for "failed", "differs", and "mlictl:" before an error */
-    COLOUR_WARN,   /* for "skipped", "cancelled" */
+    COLOUR_GOOD,   /* colour of "done", "equal" */
+    COLOUR_BAD,    /* colour of "failed", "differs", and of "mlictl:" before an error */
+    COLOUR_WARN,   /* colour of "skipped", "cancelled" */
     COLOUR_FAINT,  /* details */
     COLOUR_STRONG, /* for headings and highlights */
     COLOUR_ROLES

@@ -226,7 +226,7 @@ static void write_job(struct writer *writer, const struct tile_job *job)
     }
     spec.after = after;
     spec.after_count = job->after_count;
-    job_file_write(&writer->w, NULL, &spec); /* all strings are borrowed: the job is not finished */
+    job_file_write(&writer->w, NULL, &spec); /* no call of finish: *spec owns no string */
 }
 
 /*
@@ -306,7 +306,8 @@ int tile_file_jobs(struct textw *text, const struct tile_result *result, const c
     return status;
 }
 
-/* Maximum number of stitches that run at a time, so that the last job can wait for all of them. */
+/* A stitch is a job that places one output tile into the whole output. At most this number of them
+ * run at a time, so that the last job of the file can wait for all in its `after`. */
 enum { STITCHES = 32 };
 
 static void write_stitch(struct writer *writer, const struct tile_job *job)
@@ -342,7 +343,7 @@ int tile_file_stitch(struct textw *text, const struct tile_result *result, const
     struct writer writer;
     int status = writer_init(&writer, result, path, fault);
 
-    writer.jobs = NULL; /* the job file has no buffers of the plan */
+    writer.jobs = NULL; /* write no buffers of the tile plan to this job file */
     if (status == 0) {
         write_buffers(&writer, true);
         for (size_t i = 0; i < result->firmware.count && !cancel_requested(); i++) {

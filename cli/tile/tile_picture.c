@@ -23,11 +23,12 @@ enum {
     TILES_DRAWN = 400 /* if an axis has more tiles, every n-th is drawn */
 };
 
-/* One direction of the plane: an axis of tiles, or, without an axis, a dimension of 1. */
+/* One side of the picture shows an axis of the layer. A side that is not used has one coordinate.
+ */
 struct side {
     bool used;
     uint32_t axis;
-    const struct tile_span *span; /* span of the first input; for a move, of the result */
+    const struct tile_span *span; /* span of the first input; of a move, span of the result */
     const struct tile_cut *cut;
     uint64_t extent; /* coordinates with padding */
     double scale;    /* pixels of a coordinate */
@@ -38,7 +39,7 @@ struct picture_of_tiles {
     const struct tile_result *result;
     struct textw *w;
     struct side rows, columns;
-    uint32_t others; /* bits of the axes that become strips */
+    uint32_t others; /* bit i is set: axis i is drawn as a strip below the picture */
 };
 
 /* Returns the number of coordinates that all tiles cover, with padding on both sides. */
@@ -64,7 +65,8 @@ static void set_side(const struct tile_result *result, struct side *side, bool u
     side->extent = padded_extent(side->span, side->cut);
 }
 
-/* Chooses rows and columns: those of a window, else the last two dimensions before channels. */
+/* Chooses which axes are the rows and columns of the picture: those along which the window moves,
+ * or if there is no window, the last two dimensions before the channels. */
 static void choose_sides(struct picture_of_tiles *p)
 {
     const struct tile_layer *layer = p->result->plan.layer;
@@ -188,7 +190,8 @@ static void draw_example(const struct picture_of_tiles *p)
              "fill=\"none\" stroke=\"#c0392b\" stroke-width=\"2\" stroke-dasharray=\"6 3\"");
 }
 
-/* Returns the number of the first tile with these rows and columns, in the order of the loops. */
+/* Returns the number of the first tile at this row and column, counted in the order of the loops.
+ */
 static uint64_t number_of(const struct picture_of_tiles *p, uint64_t row, uint64_t column)
 {
     const struct tile_plan *plan = &p->result->plan;

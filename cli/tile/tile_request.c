@@ -334,7 +334,7 @@ static int tile_request_layer(struct tile_request *r, enum tile_kind kind, struc
 }
 
 enum {
-    ALIGNMENT_DEFAULT = 16, /* bytes; without a profile */
+    ALIGNMENT_DEFAULT = 16, /* alignment of buffers in bytes if no profile is given */
     BURST_DEFAULT = 256,
     SLACK_DEFAULT = 5,    /* percent */
     ELEMENT_ALIGNMENT = 4 /* addresses of mlid's buffers are multiples of this */

@@ -35,10 +35,10 @@ struct tile_request {
     struct tile_memory memory;
     enum tile_objective objective; /* --least */
     struct tile_estimate estimate;
-    bool has_board;                      /* --profile */
-    struct target_profile profile;       /* with has_board */
-    const struct profile_memory *inside; /* with has_board: memory of the buffers */
-    struct tile_board board;             /* with has_board */
+    bool has_board;                      /* true: --profile was given */
+    struct target_profile profile;       /* only if has_board */
+    const struct profile_memory *inside; /* memory of the buffers; only if has_board */
+    struct tile_board board;             /* only if has_board */
 };
 
 /* The words of --least. */
@@ -60,8 +60,8 @@ struct tile_result {
     const struct tile_request *request; /* borrowed */
     struct tile_plan plan;
     struct tile_timed other;   /* the best plan by the other objective; only with a board */
-    struct tile_jobs firmware; /* loads, kernels and stores as firmware makes them */
-    struct tile_use *uses;     /* uses of memory by the firmware's jobs */
+    struct tile_jobs firmware; /* loads, kernels and stores of a firmware that follows the plan */
+    struct tile_use *uses;     /* uses[i]: the memory that firmware.job[i] reads and writes */
     struct cost_times times;   /* times of the firmware's jobs; only with a board */
     struct tile_jobs file;     /* the jobs of the job file */
     uint64_t plan_ns;          /* processor time of the search */
@@ -150,7 +150,8 @@ bool tile_outputs_on_stdout(const struct options *options);
 int tile_outputs_init(struct tile_outputs *outputs, const struct tile_result *result,
                       struct fault *fault);
 
-/** Gives all files their names, and prints the output that is "-". Returns 0 or -1. */
+/** Renames all written files to their final names, and prints the output whose name is "-". Returns
+ * 0 or -1. */
 int tile_outputs_commit(struct tile_outputs *outputs, struct fault *fault);
 
 /** Removes the files that have no name yet. */

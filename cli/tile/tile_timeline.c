@@ -52,7 +52,7 @@ static void add_slot(struct drawing *d, size_t at)
              job->kind == TILE_JOB_LOAD && job->operand > 0 ? "w" : "", job->number);
     if (!kernel)
         d->slots[n].bytes = tile_job_bytes(jobs->plan, job);
-    /* If kernels are left out, the slots have other indices than the jobs. */
+    /* Without kernels the slots are not numbered as the jobs are, so job->after cannot be used. */
     for (uint32_t i = 0; i < job->after_count && d->kernels; i++)
         d->after[n][d->slots[n].after_count++] = job->after[i];
     d->slots[n].after = d->after[n];
