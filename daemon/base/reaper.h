@@ -48,8 +48,8 @@ enum {
 struct reap {
     struct link link;
     void (*run)(struct reap *reap); /* called on a reaper thread; may free the piece */
-    size_t fds;                     /* number of descriptors that the piece closes */
-    bool may_block;                 /* true: the piece may wait for a peer or a server */
+    size_t fds;                     /* number of descriptors that run() closes */
+    bool may_block;                 /* true: run() may wait for a peer or a server */
 };
 
 /**

@@ -96,7 +96,7 @@ struct config {
     char user[64];           /* "user": the user (name or number) that the process becomes after
                                 binding; empty: no change */
     uint32_t channel_offset; /* "channel_offset": first channel of the pool */
-    uint32_t channels;       /* "channels": 1 .. 16 - channel_offset; 0 in the file: a default */
+    uint32_t channels;       /* "channels": 1 .. 16 - channel_offset */
     bool channels_given;     /* false: `channels` is a default: with a profile, the number of the
                                 board's channels */
     char engine[128];        /* "engine": name for mli_mov_set_engine(); empty: the default */
@@ -120,8 +120,8 @@ struct config {
     uint32_t history;             /* "limits.history": records of ended jobs of a user */
     uint32_t line_timeout_ms;  /* "limits.line_timeout_ms": time to finish a line, and to read the
                                   last replies; 0: no limit */
-    uint32_t reply_timeout_ms; /* "limits.reply_timeout_ms": time to read some bytes of replies
-                                  while requests wait; 0: no limit */
+    uint32_t reply_timeout_ms; /* "limits.reply_timeout_ms": time in which a client whose requests
+                                  wait must read some bytes of its replies; 0: no limit */
     struct quotas quotas;      /* "quotas": limits for single users */
     struct scheduling scheduling;    /* "scheduling": order of the jobs */
     struct watchdog_limits watchdog; /* "watchdog": limits for stuck channels */

@@ -367,7 +367,7 @@ struct blockers {
     const struct channels *channels;
     const struct user *owner; /* user who owns the wide job */
     uint64_t bytes;           /* the largest number of bytes that a transfer still has to move */
-    bool any;                 /* true: the wide job waits for at least one transfer */
+    bool any;                 /* true: a transfer runs on a channel that the wide job needs */
     bool of_others;           /* true: one of the transfers belongs to another user than `owner` */
 };
 

@@ -186,7 +186,7 @@ static void rank(struct ranks *ranks, struct link *link, uint64_t amount)
     if (amount == 0)
         return;
     i = 63 - __builtin_clzll(amount);
-    scaled = (amount << HISTORY_STEP_BITS) >> i; /* from HISTORY_STEPS to 2 * HISTORY_STEPS - 1 */
+    scaled = (amount << HISTORY_STEP_BITS) >> i; /* HISTORY_STEPS .. 2 * HISTORY_STEPS - 1 */
     link_append(&ranks->lists[i * HISTORY_STEPS + (int)scaled - HISTORY_STEPS], link);
 }
 
@@ -197,8 +197,8 @@ static void rank_shelf(struct history *history, struct shelf *shelf)
 }
 
 /*
- * Returns the shelf that changed last in the highest list that is not empty. There must be such a
- * list.
+ * Returns a shelf with the largest amount: of the last list that is not empty, the shelf that
+ * changed last. At least one list must not be empty.
  */
 static struct link *top(struct ranks *ranks)
 {

@@ -6,12 +6,12 @@
  * Each user has up to `limits.history` records, with up to HISTORY_QUANT_MAX bytes of per-axis
  * parameters. A record is delivered when the result was sent to a client; the record of a detached
  * job is undelivered until a job.wait reports it. At the limit, a new record replaces an old record
- * of the same user: the oldest delivered record while more than a quarter of the limit is
- * delivered, else the oldest undelivered record. (So a user who never waits for detached jobs keeps
- * the quarter, in which "after" finds the previous job.) All users together have up to
- * HISTORY_SHARES times the limits of one user. Beyond that, the user with the most records loses
- * the oldest one. If users have equally many records, the user whose records changed last loses
- * one. From 128 records on, counts that differ by less than 1 part in 64 are taken as equal.
+ * of the same user. If more than a quarter of the user's records are delivered, it replaces the
+ * oldest delivered record, else the oldest undelivered one. So this quarter is never lost to
+ * detached jobs for which nobody waits, and "after" finds the previous jobs in it. All users
+ * together have up to HISTORY_SHARES times the limits of one user. Beyond that, the user with the
+ * most records loses the oldest one. If users have equally many records, the user whose records
+ * changed last loses one. Counts of 128 and more are equal if they differ by less than 1/64.
  *
  * The cost of adding and forgetting a record does not depend on the number of records.
  */

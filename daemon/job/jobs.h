@@ -606,7 +606,7 @@ bool completions_start(struct task *task);
 /** Returns the tasks that have ended since the last call, linked by ended_before, the task
  * that ended first at the front. The caller ends each with completions_end(). */
 struct task *completions_take(struct completions *completions);
-/** Ends the transfer of a task from completions_take(): sets task->end.transfer. */
+/** Ends the transfer of a task that completions_take() returned: sets task->end.transfer. */
 void completions_end(struct task *task);
 
 /** Makes the loop call `on_ended` after its other work. Called on the loop's thread. */

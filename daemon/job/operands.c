@@ -10,8 +10,8 @@
 #include "proto/wire/wire_limits.h"
 
 /*
- * Per-axis parameters that always fit into a reply line: "-32768," twice and "-128," for each
- * index, and 4096 bytes for the rest of the line.
+ * Number of per-axis indices that always fit into a reply line. An index needs at most 19 bytes,
+ * "-32768,", "-32768," and "-128,"; the rest of the line needs at most 4096 bytes.
  */
 enum { REPLY_ENTRIES_MAX = (PROTO_REPLY_MAX - 4096) / 19 };
 _Static_assert(3 * REPLY_ENTRIES_MAX + 4096 <= PROTO_REPLY_VALUES_MAX, "clients read the reply");
@@ -128,7 +128,7 @@ static int compute_strides(mli_tensor *dst, const struct job *job, struct fault 
             fault->status = MLI_STATUS_NOT_ENGH_MEM;
             return -1;
         }
-        dst->mem_stride[i] = stride > INT32_MAX ? 0 : (int32_t)stride; /* 1 element needs none */
+        dst->mem_stride[i] = stride > INT32_MAX ? 0 : (int32_t)stride; /* 0: the extent is 1 */
         packed = stride * desc->shape[i]; /* the product is below 2^63 */
     }
     return 0;

@@ -22,7 +22,8 @@ struct operands {
     struct quant quant; /* the destination's parameters: one entry, or one for each index */
     struct span read, written;
     uint64_t bytes; /* the number of bytes that the job writes */
-    /* Bytes read or bytes written, the larger; elements far apart count as pages. */
+    /* The larger of the bytes read and the bytes written. An element that is far from the next one
+       counts as a whole page. */
     uint64_t touched;
 };
 
@@ -55,7 +56,7 @@ struct work {
 /** Creates work with an empty job and empty operands, with one holder. Returns NULL if out of
  * memory. */
 struct work *work_create(void);
-/** Adds a holder. Returns the work. */
+/** Counts one more user of `work`, and returns it. Each must call work_release(). */
 struct work *work_hold(struct work *work);
 /** Removes a holder; frees the work after the last one. Accepts NULL. */
 void work_drop(struct work *work);

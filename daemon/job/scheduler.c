@@ -352,8 +352,8 @@ static uint64_t portion_quantum(struct turn *turn, const struct ring_rules *rule
     return scheduler->quantum * portion_of(turn)->share->weight;
 }
 
-/* Moves up jobs that wait for jobs of other users in higher classes, as age_lanes() does for jobs
- * of one user. */
+/* Moves users' jobs to higher classes if they have waited long for jobs in these classes, as
+ * age_lanes() does for the jobs of one user. */
 static void age_classes(struct scheduler *scheduler, uint64_t now)
 {
     struct turn *turn;

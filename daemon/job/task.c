@@ -282,7 +282,7 @@ void deadline_remove(struct deadlines *deadlines, struct task *task)
 
 /* "after": jobs that start when other jobs are done. */
 
-enum { SETTLED_MAX = 16 }; /* dependencies settled by one call; then the caller reads the clock */
+enum { SETTLED_MAX = 16 }; /* one call handles so many waiting jobs: others need the loop too */
 
 struct dependency {
     struct link link; /* link in the predecessor's list of dependents */

@@ -20,7 +20,7 @@ struct trace {
     off_t written;
     struct chrome_trace chrome;
     struct textw text; /* trace events that are not written yet */
-    uv_timer_t timer;  /* runs while `text` is not empty */
+    uv_timer_t timer;  /* writes the text; is active while `text` is not empty */
 };
 
 static void stop(struct trace *trace, int error)

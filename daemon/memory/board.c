@@ -109,7 +109,8 @@ struct board_sums board_sums_of_user(const struct board_memory *memory, uid_t ui
 struct census {
     uid_t reader;
     bool sees_all;
-    const struct board_piece *largest[PIECES_MAX]; /* the largest visible pieces; null: no more */
+    const struct board_piece
+        *largest[PIECES_MAX];          /* the largest pieces that the reader may see, then null */
     struct named named[HOLDERS_NAMED]; /* holders to name, the holder of the largest piece first */
     uint32_t named_count;
     struct board_sums more; /* sums over the visible pieces that are not named: pieces of other
@@ -153,7 +154,7 @@ static bool is_same_holder(const struct board_holder *a, const struct board_hold
            a->uid == b->uid;
 }
 
-/* Adds one of the largest pieces to its holder, unless three other holders are named. */
+/* Counts a piece for its holder, and names the holder if fewer than three are named already. */
 static void name_holder(struct census *census, const struct board_piece *piece)
 {
     uint32_t i = 0;

@@ -57,7 +57,7 @@ struct board_gap {
     uint64_t usable;     /* bytes from the first aligned address on */
 };
 
-/* A range of addresses. A piece filled with zeros is in no memory. */
+/* A range of addresses of the board that a holder uses. */
 struct board_piece {
     struct link link;            /* link in memory->pieces */
     struct board_memory *memory; /* memory of the piece; null for zeros, which need none */

@@ -85,7 +85,7 @@ struct places {
     struct place src, dst;
 };
 
-/** The counter of a buffer (`jobs` or `prepared`) in which a place is counted. */
+/** Who uses a place. A buffer counts both kinds apart: in `jobs` and in `prepared`. */
 enum places_user { PLACES_OF_JOB, PLACES_OF_PREPARED };
 
 /**
@@ -95,8 +95,8 @@ enum places_user { PLACES_OF_JOB, PLACES_OF_PREPARED };
 void places_put(struct places *places, struct place *place, struct buffer *buffer, uint64_t offset,
                 enum places_user user);
 /**
- * Sets `place`, which must be an empty member of *places, to the location `from`. Holds the memory
- * of `from`.
+ * Makes `place`, which must be an empty member of *places, the same location as `from`. The memory
+ * stays until places_finish().
  */
 void places_share(struct places *places, struct place *place, const struct place *from,
                   enum places_user user);

@@ -142,7 +142,8 @@ static void set_range(struct range *range, uintptr_t begin, uintptr_t end)
     atomic_fetch_add(&range->changes, 1);
 }
 
-/* Adds a block at `unused_slots`. The mutex must be held. Returns 0 or -errno. */
+/* Allocates a block of slots for guards, and adds the slots to `unused_slots`. The mutex must be
+ * held. Returns 0 or -errno. */
 static int add_block(void)
 {
     const unsigned count = atomic_load(&unused_slots) / BLOCK;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Requests: each line from a client becomes one call of a handler, or waits in the frame. */
+/* Requests: each line from a client becomes one call of a handler, or waits in client->frame. */
 #include <assert.h>
 
 #include "daemon/net/net.h"
@@ -80,7 +80,8 @@ static enum client_state wait_for_reply(struct client *client, const struct rpc_
     }
 }
 
-/* Returns the state in which the request and all later lines must wait, or READING: do not wait. */
+/* Returns CLIENT_READING if the request may be handled now. Otherwise returns the state that names
+ * what it and all later lines must wait for. */
 static enum client_state must_wait(struct client *client, const struct rpc_request *request)
 {
     const bool makes_job = request->method == RPC_JOB_SUBMIT || request->method == RPC_JOB_START;

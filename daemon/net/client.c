@@ -1055,8 +1055,8 @@ static bool may_go_on(struct client *client)
     }
 }
 
-/* Handles the lines of the first held client if its next request need not wait any longer; else
- * moves the client to the end of the list. */
+/* Looks at the first client in the list of those that wait. Handles the client's lines if its next
+ * request need not wait any longer; else moves the client to the end of the list. */
 static void look(struct held *held)
 {
     struct client *client = LINK_OWNER(held->clients.next, struct client, place);

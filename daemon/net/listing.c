@@ -225,7 +225,7 @@ static struct listing *create(struct client *client, struct job_list_query *quer
 
 /*
  * Answers now, or after some rounds of the loop if many jobs must be looked at or written; the
- * connection's next requests wait until then. Takes the name out of the query.
+ * connection's next requests wait until then. Takes over query->name, which it frees.
  */
 static const struct ended *listing_answer(struct call *call, struct job_list_query *query)
 {

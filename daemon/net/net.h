@@ -123,8 +123,8 @@ struct backlog {
 /* A client's subscription (subscriptions.c). It is in the lists only while it has events. */
 struct subscription {
     struct link link;     /* link in the list of all subscriptions */
-    struct link in_scope; /* link in the list of subscribers to the jobs of the subscription's flow,
-                             of its user, or of all users */
+    struct link in_scope; /* link in a list of subscribers: to the jobs of one flow, of one user or
+                             of all users, as `scope` says */
     uint32_t events;      /* kinds of events: bit 1 << enum event_kind */
     enum event_scope scope;
     uint64_t interval_ns; /* time between two progress events of a job */
@@ -200,7 +200,7 @@ struct held {
     uint32_t count;
     uint32_t left; /* number of clients, from the first on, that must be checked after a change */
     struct chore again;  /* makes the loop run another round, which checks more clients */
-    struct link refused; /* clients with a descriptor that the system refused */
+    struct link refused; /* clients whose descriptor the system did not deliver (EMFILE) */
     uint32_t waiting;    /* number of clients in `refused` or HELD_FDS */
     uv_timer_t timer;    /* runs while `waiting` is not 0 */
 };

@@ -149,7 +149,7 @@ static void send_to_all(struct subscriptions *all, const struct link *subscriber
     }
 }
 
-/* Returns the list of subscribers to the jobs in a scope of this client. */
+/* Returns the list of subscribers with this scope: to the client's flow, its user, or all users. */
 static struct link *subscribers_of(struct client *client, enum event_scope scope)
 {
     switch (scope) {

@@ -147,7 +147,8 @@ struct mli_channel_caps {
     size_t reserved[4];                      /**< 0 */
 };
 
-/** Default of `piece_cpu`: a few microseconds on the processors that drive devices. */
+/** Default of `piece_cpu`. The processors that drive devices move so many bytes in a few
+ * microseconds. */
 #define MLI_PIECE_CPU_BYTES 4096u
 
 /**
@@ -187,8 +188,9 @@ void mli_legalise_init(struct mli_legaliser *l, const struct mli_plan *plan,
                        const struct mli_channel_caps *caps) MLI_LINK_NAME(mli_abi1_legalise_init);
 
 /**
- * Sets *piece to the next piece; false at the end. The pieces of the device come first, in the
- * order of their first rows, then those of the processor. Not thread-safe for one legaliser.
+ * Sets *piece to the next piece. Returns false if there is none. First come the pieces that the
+ * device moves, in the order of their first rows, then those that the processor moves. Not
+ * thread-safe for one legaliser.
  */
 bool mli_legalise_next(struct mli_legaliser *l, struct mli_descriptor *piece)
     MLI_LINK_NAME(mli_abi1_legalise_next);

@@ -31,8 +31,8 @@ extern "C" {
 /** One source dimension of a move. Coordinates count from 0; all numbers are in elements. */
 typedef struct mli_explained_axis {
     uint32_t extent;   /**< extent of the source */
-    uint32_t pad_pre;  /**< zero samples before the source */
-    uint32_t pad_post; /**< zero samples after the source */
+    uint32_t pad_pre;  /**< number of zeros that the move adds before the source */
+    uint32_t pad_post; /**< number of zeros that the move adds after the source */
     uint64_t padded;   /**< extent with padding */
     uint64_t offset;   /**< first sample of the window, in the padded source */
     uint64_t size;     /**< samples in the window, never 0 */
@@ -94,11 +94,11 @@ mli_status mli_mov_explain_unplaced(const mli_tensor *src, const mli_mov_cfg_t *
 #define MLI_KERNEL_TEXT_MAX 96
 
 /**
- * Names the leaf kernel that moves a descriptor on this processor (0: the copy box; n: slab n - 1),
- * the level of the kernel, and special treatment, as in "transpose of 2-byte elements, avx512,
- * streamed" (streamed: stores bypass the caches). A kernel of one level may call a kernel of a
- * lower level. The choice depends on alignment, so give addresses with the page offsets of the real
- * addresses.
+ * Names the leaf kernel that moves a descriptor on this processor, its level, and how it stores, as
+ * in "transpose of 2-byte elements, avx512, streamed" (streamed stores bypass the caches).
+ * Descriptor 0 is the copy box of the plan, descriptor n is slab n - 1. A kernel of one level may
+ * call a kernel of a lower level. The choice depends on the alignment of the addresses in the plan:
+ * give addresses with the page offsets of the real ones.
  *
  * The text holds if the plan is moved as a whole. An engine that moves it in chunks chooses a
  * kernel for each chunk; the engine `threads` moves plans of 256 KiB and more in chunks.

@@ -17,10 +17,10 @@ extern "C" {
  *
  * @param in   input; only read
  * @param cfg  first `in->rank` entries of perm_dim: a permutation of 0 .. rank-1
- * @param out  In: `data`, `rank`, `el_type`, the permuted `shape`, `mem_stride` (0: packed, as in a
- *             move), and for a per-axis input the three pointers of `el_params.sa` (null: out
- * shares the input's arrays; the input's own pointers stay; memory of the caller receives a copy).
- * Out: the elements and `el_params`. Nothing else changes.
+ * @param out  In: `data`, `rank`, `el_type`, the permuted `shape` and `mem_stride` (0: packed, as
+ * in a move). Out: the elements and `el_params`. Nothing else changes. If the input has parameters
+ * per axis, the caller also sets the three pointers of `el_params.sa`: to memory that receives a
+ * copy of the input's array, or to null, and then out points to the input's array.
  *
  * A refused call changes nothing.
  *

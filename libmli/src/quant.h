@@ -33,8 +33,8 @@ mli_status quant_check_apart(const mli_element_params *params, uint64_t entries,
                              const uint8_t *bytes, uint64_t size, const char *who);
 
 /**
- * Checks that the move writes no byte of the source's arrays, which it reads or which dst shares,
- * and that dst's own arrays overlap no other memory that was given to the call.
+ * Checks that the move does not write into the source's parameter arrays, because it reads them or
+ * dst shares them. Also checks that dst's own arrays overlap no other memory of the call.
  */
 mli_status quant_check_overlap(const struct quant_move *move, const struct geometry *g,
                                const mli_tensor *src, const mli_tensor *dst);

@@ -28,7 +28,7 @@ static struct lane {
     uint32_t slots;                          /* the ring has one slot more than the driver fills */
     uint32_t head, tail; /* slots [head, tail) are with the device; they wrap around */
     struct mli_legaliser rest;
-    struct mli_descriptor piece; /* the next piece of the processor, if there is one */
+    struct mli_descriptor piece; /* the next piece that the processor moves, if there is one */
     size_t written;
     bool for_processor, aborting;
     bool visible;                    /* the processor's cache holds no bytes of the destination */

@@ -353,7 +353,7 @@ uint32_t channel_poll(uint32_t number)
     uint32_t completed;
 
     if (atomic_fetch_or_explicit(&channel->polling, POLLING, memory_order_acquire) & POLLING)
-        return 0; /* another thread polls, or this thread does in a calling function */
+        return 0; /* another thread polls the channel, or a caller of this function does */
     completed = poll_engine(number);
     return completed + leave(number);
 }

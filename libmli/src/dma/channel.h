@@ -45,7 +45,7 @@ struct channel {
     struct mli_work_end end;
     uint32_t owner;           /* first channel of the claim */
     _Atomic uint32_t busy;    /* nonzero: the engine has the work, which may be polled */
-    _Atomic uint32_t polling; /* bits (channel.c): one thread at a time polls */
+    _Atomic uint32_t polling; /* flags of channel.c, by which only one thread at a time polls */
     struct counters counters;
 };
 
@@ -87,7 +87,7 @@ static inline size_t channel_sync_limit(void)
     return atomic_load_explicit(&channel_sync_limit_word, memory_order_relaxed);
 }
 
-/** Returns whether the number belongs to a stand-in; do not pass it to an engine. */
+/** Returns whether the channel with this number is a stand-in, which no engine knows. */
 static inline bool channel_is_stand_in(uint32_t number)
 {
     return number >= POOL_CHANNELS;

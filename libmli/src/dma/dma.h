@@ -86,9 +86,9 @@ struct processor_queue {
 };
 
 /**
- * Makes the work items that a completion callback submits move at once, up to processor_resume(),
- * although this thread is moving others. An interrupt would otherwise leave them to the interrupted
- * code, which might never continue.
+ * Until processor_resume(), work items that this thread submits are moved at once, although the
+ * thread is already moving others. A completion callback in an interrupt needs this: the code that
+ * was interrupted may never continue, and would then never move them.
  */
 void processor_suspend(struct processor_queue *before);
 void processor_resume(const struct processor_queue *before);

@@ -230,7 +230,7 @@ static bool moves_with_box(const struct chunks *chunks, uint32_t descriptor)
     return descriptor > 0 && chunks->beside & 1u << (descriptor - 1);
 }
 
-/* Returns the part of a slab beside a piece of the box. */
+/* Returns the zeros of the slab that are beside *box, which is a piece of the plan's copy box. */
 static struct mli_copy_box cut_beside(const struct mli_fill_slab *slab,
                                       const struct mli_copy_box *box,
                                       const struct mli_descriptor *piece)

@@ -118,8 +118,9 @@ leaf_transpose_at transpose_at_c_1, transpose_at_c_2, transpose_at_c_4, transpos
 extern const struct leaf_table leaf_c;
 
 /*
- * Levels of leaf kernels: plain C, and the instruction sets that the processor has. Each level puts
- * its own kernels into the table of the levels below it, and calls theirs for other arguments.
+ * Levels of leaf kernels: plain C is the lowest; each instruction set of the processor is a level
+ * above. A level replaces some kernels in the table of the level below. For arguments that such a
+ * kernel does not handle, it calls the kernel that it has replaced.
  */
 #if defined(__x86_64__) && !defined(MLI_NO_SIMD) && !defined(MLI_NO_AVX2)
 #define LEVEL_HAS_X86 1

@@ -41,9 +41,9 @@ static inline uint8_t *place_for(uint8_t *slot, const uint8_t *to)
 }
 
 /*
- * Writes the complete lines of a block: `width` bytes of a row, on the stage for `to`. Keeps the
- * rest in the slot for the next block. Every block but the row's last has at least a line. Not
- * inlined: GCC for AArch64 would otherwise warn that the rest is copied onto itself.
+ * Streams the whole cache lines of a block, which is `width` bytes of a row and has the destination
+ * `to`. Keeps the rest in the slot for the next block. Every block except the last of a row has at
+ * least a line. Not inlined: GCC for AArch64 would warn that the rest is copied onto itself.
  */
 static __attribute__((noinline)) void flush(const struct leaf_table *leaf, uint8_t *to,
                                             uint8_t *slot, size_t width, bool is_first,
@@ -104,7 +104,7 @@ _Static_assert(!LEVEL_STREAMS || 2 * (TUNE_STAGE_BYTES_MAX + TUNE_LINE) <= STAGE
 struct stage {
     uint8_t *half[2]; /* the halves: stage_bytes + TUNE_LINE bytes of the thread's buffer each */
     size_t filled;    /* index of the half that is being filled */
-    uint8_t *to;      /* destination of the bytes of the second half that are not streamed yet */
+    uint8_t *to;      /* destination of the bytes of the full half that are not streamed yet */
     const uint8_t *from;
     size_t left;
 };
@@ -123,8 +123,8 @@ static size_t at_least(size_t count, size_t least)
 }
 
 /*
- * Exchanges the halves. Returns the place for `dst` in the half to fill: at the offset of dst in a
- * cache line, so that whole lines are streamed.
+ * Exchanges the halves. Returns where to store the bytes for `dst` in the half that is filled next.
+ * This place has the same offset in a cache line as `dst`, so that whole lines can be streamed.
  */
 static uint8_t *place(struct stage *stage, const uint8_t *dst)
 {
@@ -362,7 +362,7 @@ static bool are_stretches(const struct walk *walk, size_t above, size_t below)
            (bytes >= TUNE_STREAM_LONG || outer->count == 1 || outer->dst_step == bytes);
 }
 
-/* Returns whether one call of the kernel takes all inner rows, or all columns of a gather. */
+/* Returns whether one call of the kernel moves all inner rows, or all columns of a gather. */
 static bool is_one_block(const struct walk *walk)
 {
     if (walk->kind == WALK_GATHER)
@@ -659,7 +659,7 @@ static void move_panel(const struct leaf_table *leaf, const struct walk *walk, u
         move_short_rows(leaf, walk, dst, src);
 }
 
-/* Pixels: transposes to short rows that fill the destination one after another. */
+/* Pixels are the short rows of a transpose whose destination has no gaps between rows. */
 
 static bool is_pixels(const struct walk *walk)
 {

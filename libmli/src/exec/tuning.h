@@ -180,7 +180,7 @@ enum {
     /* A nest with fewer bytes does not move several rows at a time. */
     TUNE_AVX512_SMALL_BYTES = 4096,
     TUNE_AVX512_SMALL_ROWS = 32,   /* maximum rows of this nest if rows have less than 16 bytes */
-    TUNE_AVX512_PACKED_FAR = 64,   /* distance of rows from which each row needs its own load */
+    TUNE_AVX512_PACKED_FAR = 64,   /* if rows are this far apart, each row needs its own load */
     TUNE_AVX512_GROUPS_AHEAD = 16, /* prefetch distance in the source, in groups */
     TUNE_AVX512_GROUPS_MIN = 8,    /* fewest groups for which a permutation is worth computing */
     TUNE_AVX512_SEVERAL_MIN = 8,   /* fewest rows that are gathered several at a time */

@@ -197,8 +197,8 @@ static size_t kernel_for(size_t run)
 }
 
 /*
- * Returns whether zeros beside the columns should become columns of their own. A part of a move may
- * have zeros of less than an element.
+ * Returns whether to move the zeros beside the columns as if they were columns. A part of a move
+ * may have zeros of less than an element: these cannot be columns.
  */
 static bool is_columns(const struct leaf_border *border, const struct mli_copy_box *box,
                        size_t columns)

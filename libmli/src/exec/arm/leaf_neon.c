@@ -324,7 +324,7 @@ static bool zip_transpose(unsigned size_log, uint8_t *dst, size_t dst_step, cons
            few_rows(size_log, dst, dst_step, src, spread, rows, cols);
 }
 
-/* Transposes in tiles, and the table of the level. */
+/* Transposes in tiles, and the table of all NEON kernels. */
 
 /* Interleaves the elements of the low (1) or high (2) halves of two registers. */
 #define ZIP(half, bits, a, b)                                                                      \

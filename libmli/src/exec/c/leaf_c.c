@@ -322,8 +322,8 @@ static size_t at_most(size_t count, size_t most)
 
 /*
  * Moves a matrix of at least one block; blocks at the far edges overlap the blocks before them.
- * Tiles of one cache line by the rows of one cache line keep the lines of both sides in the
- * first-level cache until they are used up.
+ * Goes through the matrix in tiles that are a cache line long in both directions, so that the lines
+ * of source and destination stay in the first-level cache until they are used up.
  */
 #define MOVE_BLOCKS(E, COLUMN, ROW)                                                                \
     for (size_t r0 = 0; r0 < rows; r0 += TUNE_LINE / (E))                                          \

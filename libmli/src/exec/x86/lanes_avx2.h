@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Registers of two lanes, and transposes among registers, for the skinny kernels. */
+/* Registers of two lanes, and transposes among registers, for kernels with few rows or columns. */
 #ifndef MLI_EXEC_X86_LANES_AVX2_H
 #define MLI_EXEC_X86_LANES_AVX2_H
 
