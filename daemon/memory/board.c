@@ -109,8 +109,7 @@ struct board_sums board_sums_of_user(const struct board_memory *memory, uid_t ui
 struct census {
     uid_t reader;
     bool sees_all;
-    const struct board_piece
-        *largest[PIECES_MAX];          /* the largest pieces that the reader may see, then null */
+    const struct board_piece *largest[PIECES_MAX]; /* pieces that the reader may see, then null */
     struct named named[HOLDERS_NAMED]; /* holders to name, the holder of the largest piece first */
     uint32_t named_count;
     struct board_sums more; /* sums over the visible pieces that are not named: pieces of other

@@ -200,7 +200,7 @@ struct held {
     uint32_t count;
     uint32_t left; /* number of clients, from the first on, that must be checked after a change */
     struct chore again;  /* makes the loop run another round, which checks more clients */
-    struct link refused; /* clients whose descriptor the system did not deliver (EMFILE) */
+    struct link refused; /* clients to whom the system did not send a descriptor */
     uint32_t waiting;    /* number of clients in `refused` or HELD_FDS */
     uv_timer_t timer;    /* runs while `waiting` is not 0 */
 };
