@@ -53,8 +53,7 @@ static _Atomic uint32_t interrupt_option, blocks_option = BCM2835_BLOCKS_MAX,
  */
 enum { FIRST_LITE = 7 };
 
-/* Returns whether the engine uses a channel of the controller like a full or like a lite channel.
- */
+/* Returns as which kind the engine uses a channel: full or lite. */
 static enum bcm2835_kind kind_of(uint32_t number)
 {
     return port_option_get(&lite_option) || number >= FIRST_LITE ? BCM2835_LITE : BCM2835_FULL;

@@ -57,7 +57,7 @@ static uint32_t reap(struct chain_channel *channel, struct chain *chain, uint32_
     return reaped;
 }
 
-/* Returns the number of the chain that the channel does not execute. */
+/* Returns the number of the chain that is filled while the channel executes the other one. */
 static uint32_t other(const struct chain_channel *channel)
 {
     return 1 - channel->running;
@@ -101,7 +101,8 @@ static void prepare(struct chain_channel *channel)
         atomic_store_explicit(&channel->high_water, chain->items, memory_order_relaxed);
 }
 
-/* Starts the chain that the channel does not execute, if it has items. */
+/* A channel has two chains of items: it executes one while the other is filled. Starts the other
+ * one, if it has items. */
 static bool start_other(struct chain_channel *channel)
 {
     if (is_reaped(&channel->chains[other(channel)]))
@@ -186,8 +187,8 @@ static struct mli_work_end end_in_chain(const struct chain_channel *channel, mli
 }
 
 /*
- * Returns the end of a cancelled work item with an idle channel: at the first piece that was not
- * started, or success if all pieces are complete.
+ * Describes how a cancelled work item ended, when its channel is idle: it stopped at the first
+ * piece that was not started, or it succeeded if all pieces are complete.
  */
 static struct mli_work_end end_cancelled(struct chain_channel *channel)
 {

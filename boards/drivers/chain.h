@@ -142,7 +142,7 @@ struct chain_channel {
     uint32_t stop_polls;            /* polls since the channel began to stop */
     size_t written;
     uint64_t began, busy_ns;
-    _Atomic(struct mli_work *) work; /* null: poll must not touch the channel */
+    _Atomic(struct mli_work *) work; /* null: no work item, and poll must not touch the channel */
     _Atomic uint32_t high_water;
 };
 

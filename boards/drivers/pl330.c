@@ -435,7 +435,7 @@ static struct lane {
     bool running;              /* the thread has the program */
     bool careful;  /* the program has a barrier after each row, which shows the row of an error */
     bool refused;  /* the thread was not started */
-    bool beyond;   /* `next` has addresses beyond the bus */
+    bool beyond;   /* the bus cannot reach the addresses of `next` */
     bool has_next; /* the processor moves `next` */
     struct mli_descriptor next; /* the piece after the program */
     struct pl330_request injection, next_injection;
@@ -665,8 +665,8 @@ static enum outcome end_of_fault(uint32_t channel, struct mli_work_end *end)
 /*
  * Kills the thread of a work item that is cancelled. If the thread waits for an event, all rows
  * before the wait are stored; otherwise any row of the program may be stored or not. After
- * KILLS_MAX kills without effect the channel asks for no further poll: the library would never
- * leave the handler or the cancel in which it polls.
+ * KILLS_MAX kills without effect the channel asks for no further poll, because the library polls
+ * inside an interrupt handler or mli_mov_cancel(), and would never leave it.
  */
 static enum outcome end_of_cancelled(uint32_t channel, struct mli_work *work,
                                      struct mli_work_end *end)

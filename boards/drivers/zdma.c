@@ -82,7 +82,7 @@ struct zdma_rest {
 enum {
     /* Fills copy from a block of zeros: only simple mode can write without a source. */
     ZEROS = 4096,
-    /* From this size on, a start in simple mode is cheaper than elements of ZEROS bytes. */
+    /* Larger fills are faster in simple mode than by elements that copy the block of zeros. */
     WRITE_ONLY_MIN = 16 * ZEROS,
     /* Number of words from the first source element to the first destination element of a linear
        list. */
@@ -101,7 +101,7 @@ static uint32_t word(uint64_t value)
 #endif
 }
 
-/* Returns the number of words from a source element to its destination element. */
+/* Returns how many words after a source element its destination element is in the list. */
 static size_t other_side(const struct zdma_form *form)
 {
     return form->linear ? (size_t)LINEAR_SIDE : (size_t)ZDMA_LINKED_WORDS;
@@ -233,8 +233,8 @@ static void append_next(struct zdma_list *list, struct zdma_rest *rest,
 }
 
 /*
- * Makes a list of the next pieces of the channel. If the channel has no pieces left, the list's
- * count is 0, and rest->piece is the first piece of the processor, if there is one.
+ * Makes a list of the next pieces for the channel. If none is left, sets the list's count to 0.
+ * Then the processor moves the rest, beginning with rest->piece.
  */
 static void list_fill(struct zdma_list *list, struct zdma_rest *rest, const struct zdma_form *form)
 {

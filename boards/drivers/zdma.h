@@ -119,7 +119,8 @@ void zdma_set_platform(const struct zdma_platform *platform);
 
 /**
  * Handles the interrupt of a channel: masks it in the controller and lets the library poll the
- * channel, which takes the time of one list. Any context; the interrupt is level-sensitive.
+ * channel. May take as long as the making of one list. Any context; the interrupt is
+ * level-sensitive.
  */
 void zdma_interrupt(uint32_t channel);
 

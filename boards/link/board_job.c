@@ -152,7 +152,8 @@ static void count(struct board_link *link, int status, const struct job_result *
     }
 }
 
-/* Copies the parameters that the job gives for indices that the move does not write. */
+/* Copies the job's quantisation parameters for the indices before dst_offset, which the move does
+ * not write. */
 static int preset(struct quant *own, const struct quant *given, struct fault *fault)
 {
     if (given->count == 0)

@@ -36,7 +36,7 @@
 enum { WORDS_MAX = 48, ARGUMENTS_MAX = 24, TEXT_MAX = 8192 }; /* qemu.args has ARGUMENTS_MAX */
 
 struct board_image {
-    char text[TEXT_MAX];        /* memory of the words */
+    char text[TEXT_MAX];        /* the words of the command line, one after the other */
     char *words[WORDS_MAX + 1]; /* the command line so far; ends with null */
     size_t count;
 };

@@ -23,7 +23,7 @@ struct board_cached {
     bool pinned;            /* true: a job uses the buffer */
     uint64_t bytes, digest; /* XXH64 */
     uint32_t crc;
-    uint64_t used; /* counter that orders the last uses */
+    uint64_t used; /* number of the last use: the image that was not used for longest goes first */
 };
 
 struct board_cache {

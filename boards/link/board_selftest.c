@@ -253,9 +253,10 @@ static bool is_over(const struct round *round, uint64_t taken)
 
 /*
  * Runs the cases one after another: sends the frames, moves, and compares checksums of both frames;
- * a frame that differs is fetched. Sets round->channels to those of the pool. ROUND_REFUSED: the
- * board has no such engine; ROUND_FAILED: the line or the board is lost. Both fill the fault. A
- * transfer that is started several times, or by its callback, is started once.
+ * a frame that differs is fetched. Sets round->channels to the number of channels in the pool.
+ * Returns ROUND_REFUSED if the board has no such engine, and ROUND_FAILED if the line or the board
+ * is lost; both fill the fault. Each case is one transfer: cases that start a transfer again, or
+ * start it in a callback, start it once.
  */
 static enum round_end run_round(struct round *round, struct board *board, struct fault *fault)
 {

@@ -571,8 +571,8 @@ static int release(struct board *board, uint8_t transfer, struct fault *fault)
     return board_call(board, 0, &reader, fault);
 }
 
-/* Waits for the end of a synchronous move after the deadline or ^C, and forgets it. `fault` keeps
- * the reason, or names a stuck channel. Returns -1. */
+/* Waits until the board has ended a synchronous move, after its deadline or ^C, and ignores the
+ * result. `fault` keeps the reason, or names a channel that does not end. Returns -1. */
 static int end_sync(struct board *board, struct fault *fault)
 {
     struct serial_reader reader;

@@ -232,7 +232,7 @@ struct serial_tensor {
     uint32_t shape[MLI_MAX_RANK];
     int32_t stride[MLI_MAX_RANK];
     int8_t frac_bits;          /* fx types */
-    int16_t scale, zero_point; /* per-tensor parameters of sa types */
+    int16_t scale, zero_point; /* per-tensor parameters of the types sa8 and sa32 */
     int8_t scale_frac_bits;
     uint8_t axis; /* SERIAL_NO_AXIS: parameters per tensor */
     uint16_t params_buffer;

@@ -282,7 +282,7 @@ void mli_client_job_init(mli_client_job *job);
 typedef struct mli_client_result {
     uint64_t job;   /**< number of the job */
     bool has_dst;   /**< false after a start of a prepared job */
-    mli_tensor dst; /**< the destination without data; the result owns the per-axis parameters */
+    mli_tensor dst; /**< the destination; `data` is null; the result owns the per-axis parameters */
     uint64_t bytes; /**< number of bytes written to the destination */
     uint32_t channels;
     char engine[24];

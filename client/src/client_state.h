@@ -113,7 +113,7 @@ void slot_end(struct table *table, struct slot *slot, enum slot_state state);
 
 enum { SOCKET_PATH_MAX = MLI_CLIENT_PATH_MAX, OUT_ENOUGH = 32 * 1024 };
 
-/* The bytes after a reply (inline): their request, and the bytes left for each descriptor. */
+/* A reply whose bytes follow it on the connection ("inline"), instead of in a descriptor. */
 struct payload {
     mli_client_ticket ticket; /* ticket of the request whose bytes follow; 0: none follow */
     uint32_t count, index;
@@ -156,7 +156,7 @@ static inline int64_t clock_deadline(int timeout_ms)
     return timeout_ms < 0 ? -1 : clock_ms() + timeout_ms;
 }
 
-/** Begins params. Returns their writer, in which their object is open. */
+/** Begins the member "params" of a request. Returns the writer, in which its object is open. */
 static inline struct jsonw *request_params(mli_client *client)
 {
     jsonw_reset(&client->params);

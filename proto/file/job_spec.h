@@ -151,7 +151,7 @@ void expectation_finish(struct expectation *expect);
 
 /** Returns whether a fault has the name of the expected error. */
 bool expectation_names(const struct expectation *expect, const struct fault *fault);
-/** Returns whether a fault has the expected pointer, which is relative to the job. */
+/** Returns whether a fault has the expected pointer. Both pointers begin at the job. */
 bool expectation_points_at(const struct expectation *expect, const struct fault *fault);
 
 /** Returns the value of "error" for a fault: the status's name if libmli refused the move, else

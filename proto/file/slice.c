@@ -85,7 +85,7 @@ static int refuse_index(const struct scan *scan, uint32_t index, int64_t number)
 {
     char stop[24] = "";
 
-    if (number != -1) /* for the last index, -1, the message suggests "-1:", without a stop */
+    if (number != -1) /* if it is -1, the last index, the message suggests "-1:" without a stop */
         snprintf(stop, sizeof stop, "%" PRId64, number < INT64_MAX ? number + 1 : number);
     return complain(scan->fault,
                     "entry %" PRIu32 " is the index %" PRId64

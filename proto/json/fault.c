@@ -76,8 +76,8 @@ static void append_path(struct pointer *pointer, const char *path)
     }
 }
 
-/* Writes the pointer of the member that a text of mli_last_error() begins with. Returns false if
- * the text begins with another word. */
+/* Texts of mli_last_error() begin with the name of a member, such as "cfg.offset[1]". Writes the
+ * JSON pointer of this member. Returns false if the text begins with something else. */
 static bool pointer_of_error(const char *error, char *out, size_t size)
 {
     for (size_t i = 0; i < sizeof arguments / sizeof *arguments; i++) {

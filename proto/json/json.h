@@ -78,7 +78,7 @@ void json_fault(const struct json *value, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /**
  * int json_complain(value, format, ...): fills the fault with FAULT_INVALID_PARAMS, the value's
- * pointer, and the sentence after the value's name, as in "cfg.offset[1]: <sentence>". Returns -1.
+ * pointer, and a text: the name of the value, a colon and the formatted sentence. Returns -1.
  */
 #define json_complain(...) (json_fault(__VA_ARGS__), fault_failed())
 

@@ -49,7 +49,7 @@ void move_numbers(struct move_numbers *numbers, const struct mli_plan *plan);
 struct measured_time {
     double start, calls, rows, read, written; /* each already multiplied by `factor` */
     double total;
-    double factor; /* product of the factors of all trees */
+    double factor; /* product of the factors of all decision trees */
     enum move_class class;
 };
 

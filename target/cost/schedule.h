@@ -4,10 +4,10 @@
  * which they are given, each as early as possible after the jobs that it waits for, on the first
  * neighbouring channels that are free then. A job never overtakes an earlier job on a channel.
  *
- * Jobs share the bus: a job that takes `cost` alone and keeps the bus busy for `bus` of this time
- * needs the part bus / cost of the bus. If the jobs placed before leave less, the job runs slower
- * by that factor until one of them ends. Jobs that are placed later do not slow it down, so the
- * schedule is never shorter than the sum of the times on the bus.
+ * Jobs share the bus. A job that runs alone takes the time `cost` and uses the bus for the time
+ * `bus`, so it needs the fraction bus / cost of the bus. If the jobs that were placed before leave
+ * a smaller fraction, the job is slower in proportion, until one of them ends. Jobs that are placed
+ * later do not slow it down. So the schedule is never shorter than the sum of the times on the bus.
  */
 #ifndef TARGET_SCHEDULE_H
 #define TARGET_SCHEDULE_H

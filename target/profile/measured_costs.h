@@ -63,7 +63,7 @@ enum measured_figure {
         MEASURED_FIGURES
 };
 
-/* X(name, key): figures of a class for each footprint. */
+/* X(name, key): costs of a class of moves that are given for each footprint. */
 #define MEASURED_LEVEL_TABLE(X)                                                                    \
     X(READ, "read")                                                                                \
     X(WRITTEN, "written")                                                                          \
@@ -78,8 +78,8 @@ enum measured_level {
         MEASURED_LEVELS
 };
 
-/* X(name, key): the numbers of a move that trees ask for; target/cost/measured_cost.h has their
- * meaning. */
+/* X(name, key): the numbers of a move that decision trees compare. target/cost/measured_cost.h
+ * explains them. */
 #define MOVE_NUMBER_TABLE(X)                                                                       \
     X(FORMULA, "formula")                                                                          \
     X(CLASS, "class")                                                                              \

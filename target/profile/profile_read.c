@@ -185,7 +185,7 @@ static int profile_check_source(const struct profile_source *source, const struc
     return 0;
 }
 
-/* Names and the flag "strict" are choices of the author; all other values are figures. */
+/* Names and the flag "strict" need no source, because the author of the profile chooses them. */
 static bool needs_source(const struct json *value)
 {
     return !(value->key && (strcmp(value->key, "name") == 0 || strcmp(value->key, "strict") == 0));

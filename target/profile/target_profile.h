@@ -26,11 +26,11 @@
 #include "target/profile/measured_costs.h"
 
 enum {
-    PROFILE_NAME_MAX = 32,        /* maximum bytes of a name, zero byte included */
-    PROFILE_TITLE_MAX = 128,      /* maximum bytes of a title, zero byte included */
-    PROFILE_SOURCE_MAX = 512,     /* maximum bytes of a source, zero byte included */
-    PROFILE_MEMORIES_MAX = 16,    /* maximum number of memories of a profile */
-    PROFILE_SOURCES_MAX = 64,     /* maximum number of sources of a profile */
+    PROFILE_NAME_MAX = 32,     /* maximum bytes of a name, zero byte included */
+    PROFILE_TITLE_MAX = 128,   /* maximum bytes of a title, zero byte included */
+    PROFILE_SOURCE_MAX = 512,  /* maximum bytes of the text that cites a source, with zero byte */
+    PROFILE_MEMORIES_MAX = 16, /* maximum number of memories of a profile */
+    PROFILE_SOURCES_MAX = 64,  /* maximum number of sources of a profile */
     PROFILE_FILE_MAX = 512 * 1024 /* maximum bytes of a file */
 };
 
@@ -89,7 +89,7 @@ struct profile_costs {
     profile_cost finish;         /* cost from the last byte until the program sees the completion */
     profile_cost conflict;       /* cost of each access to a bank that is busy */
     profile_cost core_call;      /* cost of a memcpy by the core, once for each call */
-    profile_cost core_beat;      /* cost of a memcpy by the core, for each bus_bytes */
+    profile_cost core_beat;      /* cost of a memcpy by the core, for each bus_bytes bytes */
     profile_cost kernel_vector;  /* cost of each vector that a permute kernel loads and stores */
     profile_cost kernel_element; /* cost of each element that a permute kernel gathers */
 };

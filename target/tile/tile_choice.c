@@ -42,7 +42,7 @@ static int schedule(const struct chooser *c, const struct tile_plan *plan, profi
 struct timer {
     const struct tile_board *board;
     const struct tile_plan *plan;
-    uint64_t operand[TILE_OPERANDS]; /* address of each operand outside the buffers */
+    uint64_t operand[TILE_OPERANDS]; /* address of each operand in the memory outside */
     struct schedule dma, core;
 };
 
@@ -215,7 +215,7 @@ static void add_rest(struct multiple *number, uint64_t rest, uint64_t divisor)
     number->quotient += carry;
 }
 
-/* Returns a * b / divisor, rounded down; `a` is less than the divisor, `b` at most. */
+/* Returns a * b / divisor, rounded down. `a` must be less than `divisor`, `b` not more. */
 static uint64_t fraction_of(uint64_t a, uint64_t b, uint64_t divisor)
 {
     struct multiple product = {0, 0};
@@ -332,7 +332,7 @@ struct sampled {
     profile_cost time;
 };
 
-/* Sets *time to the time of a plan, extrapolated from one transfer of each operand. */
+/* Estimates the time of a plan from the cost of one transfer of each operand. */
 static int sample(const struct chooser *c, const struct tile_plan *plan, profile_cost *time)
 {
     struct tile_moving moving[TILE_OPERANDS] = {0};
@@ -408,8 +408,8 @@ static int choose(const struct chooser *c, const struct tile_list *list, struct 
         profile_cost time;
 
         /*
-         * The first plan may have more than CHOICE_JOBS jobs. If it has too many, no plan is
-         * scheduled: scheduled times and sampled times cannot be compared.
+         * If the first plan has too many jobs to be scheduled, none is: the times of schedules
+         * and estimated times cannot be compared. The first plan may have more jobs than others.
          */
         if (i == 0 && more > CHOICE_JOBS_ONE)
             return 0;

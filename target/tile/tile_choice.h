@@ -42,14 +42,14 @@ struct cost_times {
     profile_cost end;                    /* end of the last job */
     profile_cost loads, stores, kernels; /* sums of the times of all loads, stores and kernels */
     profile_cost busy; /* sum of loads and stores, divided by the number of channels */
-    profile_cost bus;  /* total time for which loads and stores would need the whole bus */
+    profile_cost bus;  /* sum of the times for which all loads and stores use the bus */
 };
 
 /** Returns the largest memory that the DMA controller reaches, besides `inside` if there is one. */
 const struct profile_memory *tile_board_outside(const struct target_profile *profile,
                                                 const struct profile_memory *inside);
 
-/** Returns the number of bytes that all operands need in the memory outside. */
+/** Returns the bytes of all operands in the memory outside, from which tiles are loaded. */
 uint64_t tile_board_operands(const struct tile_layer *layer, const struct tile_board *board);
 
 /** Returns the number of bytes that the memory outside has for operands. */

@@ -52,7 +52,7 @@ struct rows {
     double descriptors;    /* number of descriptors that move the rows */
 };
 
-/* The extents of the dimensions outside the rows. */
+/* The extents of the loops around a contiguous row. */
 struct outer {
     uint32_t count;
     uint64_t extent[TILE_AXES + 1];

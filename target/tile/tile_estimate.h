@@ -54,7 +54,7 @@ static inline int tile_compare(const uint64_t *left, const uint64_t *right, size
     return 0;
 }
 
-/** Returns the loops of an operand. */
+/** Returns how often the loops of a plan load or store the tiles of an operand. */
 struct tile_loops tile_loops_of(const struct tile_plan *plan, uint32_t operand);
 
 /** Returns the estimated time of a plan, whose loops are given. */

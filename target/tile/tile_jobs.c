@@ -322,7 +322,8 @@ static void add_access(struct tile_use *use, const struct tile_plan *plan, uint3
     use->access[use->access_count++] = (struct tile_access){begin, begin + bytes, writes};
 }
 
-/* Adds the accesses of a kernel: its inputs, and the output, which may be in place of an input. */
+/* Adds what a kernel reads and writes: its inputs, and its output, which may share the buffer of an
+ * input. */
 static void add_kernel_accesses(struct tile_use *use, const struct tile_plan *plan, uint32_t step,
                                 const uint32_t number[TILE_OPERANDS])
 {

@@ -57,7 +57,7 @@ enum tile_kind { TILE_MOVE, TILE_WINDOW, TILE_ELEMENTWISE };
 struct tile_span {
     bool used;       /* true: the operand depends on the axis */
     uint32_t step;   /* number of coordinates from one index of the axis to the next */
-    uint32_t reach;  /* number of coordinates that one index needs */
+    uint32_t reach;  /* number of coordinates of the operand that one index of the axis needs */
     uint64_t pad;    /* number of zeros before the first element */
     uint64_t extent; /* number of elements along this dimension */
 };
@@ -172,9 +172,10 @@ uint64_t tile_span_sum(const struct tile_span *span, const struct tile_cut *cut)
  * The least traffic alone leads to short rows, which take long. Equal plans are ordered by traffic,
  * tiles and memory.
  *
- * The traffic is linear in each count (except for ranges in the padding), so of
- * all counts with one size of the largest tile, the smallest count or a neighbouring size is best.
- * Short axes with padding are also cut into tiles of each integer size if that saves traffic.
+ * Several counts of tiles along an axis may have the same size of the largest tile. The traffic is
+ * a linear function of the count (except for ranges in the padding). So the best of these counts
+ * is the smallest one, or a count with the next size is better: the others are not tried. Short
+ * axes with padding are also cut into tiles of each size if that saves traffic.
  */
 
 enum {
@@ -206,8 +207,8 @@ struct tile_memory {
 
 /* The buffers of an operand. They have one size. */
 struct tile_buffers {
-    uint32_t count;                    /* 0: the operand is in place of the first input */
-    bool held;                         /* true: the innermost loop does not change the tile */
+    uint32_t count;                    /* 0: the operand shares the buffers of the first input */
+    bool held;                         /* true: the operand keeps its tile in the innermost loop */
     uint64_t bytes;                    /* bytes of one buffer: the size of the largest tile */
     uint64_t offset[TILE_BUFFERS_MAX]; /* offset of each buffer from the base of the memory */
 };
@@ -258,8 +259,8 @@ int tile_candidates_find(struct tile_candidates *found, const struct tile_layer 
                          bool fast, struct fault *fault);
 
 /**
- * Returns the estimate that a profile gives, without the compute time of kernels and slack.
- * `outside` is the memory of the operands, or null.
+ * Returns the estimate that a profile gives. The caller adds the compute time of the kernels and
+ * the slack. `outside` is the memory of the operands, or null.
  */
 struct tile_estimate tile_estimate_of(const struct target_profile *profile,
                                       const struct profile_memory *outside);

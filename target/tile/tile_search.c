@@ -15,7 +15,7 @@
 /* One way to divide an axis. */
 struct tile_division {
     struct tile_cut cut;
-    uint64_t elements[TILE_OPERANDS]; /* by operand: sum of the elements that all tiles need */
+    uint64_t elements[TILE_OPERANDS]; /* for each operand, the elements of all tiles together */
 };
 
 /* The ways to divide an axis, from the largest tiles to the smallest. */
@@ -26,7 +26,7 @@ struct tile_divisions {
 
 enum {
     COMBINATIONS_MAX = 150 * 1000, /* if there are more, sizes at even distances are left out */
-    UNEVEN_MAX = 64                /* maximum indices of an axis that is also cut unevenly */
+    UNEVEN_MAX = 64 /* longer axes are only cut into tiles of equal size and a remainder */
 };
 
 /* Returns whether an axis may have more than one tile. */
@@ -36,7 +36,8 @@ static bool is_divisible(const struct tile_layer *layer, uint32_t axis)
            layer->operand[layer->operands - 1].partial > 0;
 }
 
-/* Returns whether tiles of this size fit into the budget, if tiles of other axes have one index. */
+/* Returns whether tiles of this size along `axis` fit into the budget. Along the other axes they
+ * are as small as possible. */
 static bool may_fit(const struct tile_layer *layer, uint64_t budget, uint32_t axis, uint64_t size)
 {
     for (uint32_t i = 0; i < layer->operands; i++) {
@@ -253,7 +254,7 @@ static void tile_divisions_free(struct tile_divisions axis[TILE_AXES])
         free(axis[a].division);
 }
 
-/* A division of each axis, and its sums. */
+/* A division of each axis into tiles, and what follows from these divisions. */
 struct combination {
     const struct tile_division *axis[TILE_AXES];
     uint64_t steps;
@@ -268,8 +269,8 @@ static bool uses_partial(const struct search *s, const struct tile_operand *oper
 }
 
 /*
- * Computes the members that do not depend on the order of the loops. Returns false if the
- * combination cannot fit.
+ * Computes the members of *c that do not depend on the order of the loops. Returns false if the
+ * tiles cannot fit into the memory.
  */
 static bool combine(const struct search *s, struct combination *c)
 {
@@ -324,7 +325,8 @@ static bool choose_buffers(const struct search *s, struct tile_plan *plan,
     const uint32_t operands = plan->layer->operands;
 
     for (uint32_t single = 0; single < UINT32_C(1) << operands; single++) {
-        /* To need the least memory, each held operand has one buffer, if `hold` allows it. */
+        /* Bit i of the mask: operand i has one buffer. The least memory begins with all bits set.
+         */
         const uint32_t mask =
             s->wanted == LEAST_MEMORY ? (UINT32_C(1) << operands) - 1 - single : single;
         bool wrong = false;
@@ -453,8 +455,9 @@ static void consider(struct search *s, const struct combination *c, struct tile_
 }
 
 /*
- * Returns whether an order is worth trying: axes with one tile come first and in their order,
- * because they have no loop, and the loop over input channels is the innermost one.
+ * Returns whether an order of loops is worth trying. The loop over input channels must be the
+ * innermost one. Axes with one tile have no loop: they must come first, in the order of axes, so
+ * that equal orders are tried once.
  */
 static bool is_canonical(const struct tile_plan *plan)
 {

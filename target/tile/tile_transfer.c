@@ -19,7 +19,8 @@ static struct box box_of(const struct tile_plan *plan, uint64_t step)
     return box;
 }
 
-/* Returns the axis of a dimension of a window's operand; TILE_AXES: a dimension of the kernel. */
+/* Returns the axis of dimension `d` of an operand of a window, or TILE_AXES if `d` is a dimension
+ * of the kernel. */
 static uint32_t window_axis(const struct tile_layer *layer, uint32_t operand, uint32_t d)
 {
     static const uint8_t input[] = {TILE_ROWS, TILE_COLUMNS, TILE_REDUCED};

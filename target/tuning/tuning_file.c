@@ -218,7 +218,7 @@ bool tuning_field_is_threshold(size_t index)
     return tuning_fields[index].most == UINT64_MAX;
 }
 
-/* The largest number of JSON stands for UINT64_MAX: no move streams. */
+/* The largest number of JSON stands for UINT64_MAX, which means that no move streams. */
 static uint64_t from_json(int64_t number)
 {
     return number == MEMBER_MAX ? UINT64_MAX : (uint64_t)number;

@@ -52,7 +52,7 @@ static uint32_t most_channels(uint32_t wanted)
     return wanted > 0 && wanted < MLI_MOV_MAX_CHANNELS ? wanted : MLI_MOV_MAX_CHANNELS;
 }
 
-/* Counts the channels of the pool: a claim of this number of channels succeeds if they are free. */
+/* Returns the number of channels in the pool, all of which are free: tries to claim so many. */
 static uint8_t count_channels(void)
 {
     mli_mov_handle_t handle;

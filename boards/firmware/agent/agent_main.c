@@ -48,9 +48,8 @@ int main(void)
                                     .put = put,
                                     .now_ns = board_time_ns};
 
-    (void)mli_mov_add_engine(board_engine);
-    (void)agent_init(&agent,
-                     &port); /* without this engine, the reply to hello names another engine */
+    (void)mli_mov_add_engine(board_engine); /* an error shows in the reply to hello: its engine */
+    (void)agent_init(&agent, &port);
     (void)board_interrupts(true);
     for (;;)
         (void)agent_poll(&agent);

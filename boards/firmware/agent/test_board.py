@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests the agent of a board under QEMU, at mlictl's end of the line.
+"""Tests the agent of a board under QEMU: the test sends and receives in place of mlictl.
 
     test_board.py BOARD IMAGE
 

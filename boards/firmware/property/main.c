@@ -123,7 +123,8 @@ static void run_cases(uint64_t way, struct lab *lab)
         run_case(FIRST_PERMUTE + i, way, lab);
 }
 
-/* Chooses the engine with a way of completion, and gives all its channels to the pool. */
+/* Chooses the engine, makes it complete transfers in the given way (polling or interrupts), and
+ * gives all its channels to the pool. */
 static bool set_up(uint64_t way)
 {
     char spec[128];
@@ -156,7 +157,7 @@ static uint32_t all_channels(mli_mov_channel_stats *sum)
     return used;
 }
 
-/* Runs all cases and scenes with one way of completion. Returns whether all passed. */
+/* Runs all cases and scenes, with polling or with interrupts. Returns whether all passed. */
 static bool run_way(uint64_t way, struct lab *lab)
 {
     const uint32_t interrupts_before = board_dma_interrupts;

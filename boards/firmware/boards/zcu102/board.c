@@ -179,7 +179,7 @@ static void get_stuck(uint32_t channel, uint32_t number)
     *word_at(channel_base(channel) + ZDMA_ISR) = ZDMA_ALL_INTERRUPTS;
 }
 
-/* Starts a channel with the injected fault, if it is in the channel's list. */
+/* Starts a channel. If the injected fault is for an element of the channel's list, injects it. */
 static void start_faulty(uint32_t channel)
 {
     const enum board_fault fault = injected.fault;
