@@ -10,7 +10,7 @@
 #include "cli/term/print.h"
 #include "proto/grow.h"
 
-/* A file that the function of a whole job file gets as an argument. */
+/* A file whose contents the C function of a job file gets as an argument. */
 struct c_file {
     const char *name; /* borrowed */
     uint64_t base;    /* lowest offset of a tensor in the file */
@@ -20,7 +20,7 @@ struct c_file {
 /* All files, in the order of their first use. */
 struct c_files {
     struct c_file *sorted;   /* the files; sorted by name after c_files_sort() */
-    struct c_file **ordered; /* the files by their first use */
+    struct c_file **ordered; /* the files, in the order in which jobs use them first */
     size_t count;
     bool failed; /* true: out of memory */
 };

@@ -20,7 +20,8 @@
 
 struct c_call;
 
-/** Writes a comment that names `command`, such as "explain", and the headers. */
+/** Writes the start of the C file: a comment that names `command`, such as "explain", and the lines
+ * that include headers. */
 void c_function_begin(struct textw *w, const char *command);
 
 /**
@@ -41,9 +42,9 @@ struct c_sequence {
 void c_sequence_finish(struct c_sequence *sequence);
 
 /**
- * Adds the call of the function that c_function() wrote with this number. `file` has the buffers
- * of the job; `buffers` has their places in memory, or is null without a profile. Borrows strings
- * of `file` and `buffers`.
+ * Adds a call of one of the functions that c_function() wrote: the function with this number.
+ * `file` has the buffers of the job; `buffers` has their places in memory, or is null without a
+ * profile. Borrows strings of `file` and `buffers`.
  */
 void c_sequence_add(struct c_sequence *sequence, const struct explained *explained,
                     const struct resolved *resolved, const struct job_file *file,

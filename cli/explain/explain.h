@@ -62,7 +62,7 @@ struct explain_output {
     bool picture;     /* true: print the text picture */
     bool on_stdout;   /* --svg, --trace or --timeline is "-": print nothing else */
     struct picture_text_style characters;
-    struct svg_target svg; /* the caller sets the numbers of drawings and job files */
+    struct svg_target svg;                   /* the caller counts drawings and job files here */
     const char *trace, *timeline, *measured; /* paths of these options, or null */
     enum exit_code drawn; /* EXIT_CODE_DONE, or the code of the first failed drawing */
 };

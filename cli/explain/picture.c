@@ -15,23 +15,24 @@ struct picture_place {
 };
 
 /*
- * Selects the coordinates of an axis that are shown if there is no space for all of them: first
- * those beside edges, then their neighbours, up to the limit. A break, which replaces the
- * coordinates between two selected ones, takes a slot like a coordinate.
+ * Selects the coordinates of an axis that are shown if there is no space for all of them. First
+ * come the coordinates beside edges, then their neighbours, until all slots are taken. A slot is
+ * the room for one cell. It shows a coordinate, or a break in place of coordinates that are left
+ * out.
  */
 enum { SELECTION_MAX = 64 };
 
 struct selection {
     uint64_t extent;
-    size_t room;         /* current limit on coordinates and breaks */
-    size_t room_for_all; /* limit after selection_settle(), unless more slots are in use */
+    size_t room;         /* maximum number of slots now */
+    size_t room_for_all; /* maximum after selection_settle(); more slots if more are taken then */
     size_t count;
     uint64_t at[SELECTION_MAX]; /* ascending */
 };
 
 /*
- * Starts a selection on an axis of `extent` coordinates; selects all of them if there is room.
- * Until selection_settle(), the limit is the larger one of `room` and `edges`.
+ * Starts a selection on an axis of `extent` coordinates, and selects all of them if there is room.
+ * The maximum number of slots is `room`, but before selection_settle() at least `edges`.
  */
 static void selection_init(struct selection *selection, uint64_t extent, size_t room, size_t edges)
 {
@@ -42,7 +43,7 @@ static void selection_init(struct selection *selection, uint64_t extent, size_t 
         selection->at[selection->count++] = at;
 }
 
-/* Returns the number of slots that the selected coordinates and their breaks take. */
+/* Returns the number of slots for the selected coordinates and the breaks between them. */
 static size_t room_taken(const struct selection *selection)
 {
     size_t taken = selection->count;
@@ -92,8 +93,9 @@ static void selection_add(struct selection *selection, uint64_t at)
 }
 
 /*
- * Selects the coordinates at a distance below `reach` from the edges: near coordinates before far
- * coordinates, then in the order of the edges. Edge e is between coordinates e - 1 and e.
+ * Selects the coordinates that are less than `reach` from an edge. Coordinates nearer to their edge
+ * come first. If two are equally near, the order of the edges decides. Edge e is between the
+ * coordinates e - 1 and e.
  */
 static void selection_add_around(struct selection *selection, const uint64_t *edges, size_t count,
                                  uint64_t reach)
@@ -119,11 +121,11 @@ static void selection_close(struct selection *selection)
 }
 
 enum {
-    CONTEXT = 2,     /* coordinates beside an edge that are selected before the rest */
-    SAMPLES_MIN = 4, /* samples at each end that are selected before other coordinates */
+    CONTEXT = 2,     /* on each side of an edge, this many coordinates are selected first */
+    SAMPLES_MIN = 4, /* at each end, this many samples are selected first */
     ROOM_MIN = 5,
-    GAP_MAX = 2, /* maximum number of slots of a gap between two elements */
-    TAIL_MAX = 3 /* maximum number of slots of the gap after the last element */
+    GAP_MAX = 2, /* maximum number of cells that are drawn for a gap between two elements */
+    TAIL_MAX = 3 /* maximum number of cells that are drawn for the gap after the last element */
 };
 
 static void put(struct picture_axis *axis, struct picture_slot slot)
@@ -132,7 +134,7 @@ static void put(struct picture_axis *axis, struct picture_slot slot)
         axis->slot[axis->count++] = slot;
 }
 
-/* Sets the axis of a dimension that the tensor does not have: one slot. */
+/* Sets an axis for which the tensor has no dimension: it has one slot. */
 static void picture_axis_none(struct picture_axis *axis)
 {
     *axis = (struct picture_axis){.dim = -1, .source_dim = -1, .extent = 1};
@@ -178,8 +180,8 @@ static void put_break(struct picture_axis *axis, uint64_t shown_to, uint64_t at)
         put(axis, break_slot(shown_to, at));
 }
 
-/* Selects the first, last and second sample, each of the tensor before that of the padding. With a
- * large step, samples are far apart and far from the window's edges. */
+/* Selects the first, the last and the second sample of the tensor, and after each the same sample
+ * of the padding. If the step is large, samples are far apart and far from the window's edges. */
 static void select_samples(struct selection *selection, const mli_explained_axis *a)
 {
     const uint64_t samples[] = {a->lo, a->hi - 1, 0, a->count - 1, a->lo + 1, 1};
@@ -189,7 +191,8 @@ static void select_samples(struct selection *selection, const mli_explained_axis
     }
 }
 
-/* Selects samples, the edges of window, tensor and padding, and then more of the window. */
+/* Selects first samples, then the edges of window, tensor and padding, then the rest of the window.
+ */
 static void select_src(struct selection *selection, const mli_explained_axis *a, size_t room,
                        size_t edges_room)
 {
@@ -268,7 +271,7 @@ static void select_dst(struct selection *selection, const mli_explained_axis *a,
     const uint64_t begin = a->dst_offset, end = begin + a->count;
     const uint64_t edges[] = {begin, end, begin + a->lo, begin + a->hi, 0, selection->extent};
     const size_t count = sizeof(edges) / sizeof(edges[0]);
-    /* One slot of each kind first: the first element, a zero, the last element. */
+    /* Select one coordinate of each kind first: the first element, a zero, the last element. */
     if (scale->count > 0)
         selection_add(selection, begin + scale->sample[0]);
     if (a->lo > 0 && a->lo < a->hi)
@@ -292,8 +295,8 @@ static void select_dst(struct selection *selection, const mli_explained_axis *a,
 }
 
 /*
- * Sets the destination axis that source dimension `dim` becomes. An axis without space for all
- * elements shows the samples on the scale, so that each of these samples has a cell on both sides.
+ * Sets the axis of the destination that source dimension `dim` becomes. If there is no space for
+ * all elements, the axis shows those samples that the source's axis shows too.
  */
 static void picture_axis_dst(struct picture_axis *axis, const mli_explanation *move, uint32_t dim,
                              const struct picture_place *place, const struct picture_scale *scale)
@@ -462,7 +465,8 @@ int picture_views_parse(const char *text, const mli_explanation *move, struct pi
     return 0;
 }
 
-/* Makes the dimensions of the view rows and columns, and the innermost other dimension planes. */
+/* Sets the level of each dimension: those that `view` names are rows and columns; of the others,
+ * the innermost one is planes. */
 static void find_levels(struct picture_side *side, uint32_t rank, const struct picture_view *view)
 {
     enum picture_level level = PICTURE_PLANES;
@@ -487,8 +491,8 @@ static void make_scale(struct picture_scale *scale, const struct picture_axis *a
     }
 }
 
-/* Returns whether picture->followed has dimension a before b: permuted dimensions come first, then
- * the source's columns, rows, planes and lines. */
+/* Returns whether dimension a comes before b in picture->followed. Permuted dimensions come before
+ * all others. Of the others, columns of the source come first, then rows, planes and lines. */
 static bool goes_before(const struct picture *picture, uint32_t a, uint32_t b)
 {
     const mli_explanation *move = &picture->explained->move;
@@ -680,7 +684,7 @@ bool picture_window(const struct picture_axis *axis, size_t *begin, size_t *end)
 
 enum {
     HUES = 8,
-    UNIT = 1000,    /* distance between two hues, and the length of a scale */
+    UNIT = 1000,    /* distance between two hues; positions on a scale are 0 to UNIT */
     TINT_MAX = 620, /* share of white, in 1/UNIT */
     SHADE_MAX = 400 /* share of `dark`, in 1/UNIT */
 };
@@ -709,7 +713,8 @@ static uint32_t hue_range(size_t samples)
     return (uint32_t)(samples < HUES - 4 ? samples + 3 : HUES - 1) * UNIT;
 }
 
-/* Returns the colour of an element by the first `followed` entries of picture->followed. */
+/* Returns the colour of an element. It depends on the element's coordinates in the dimensions that
+ * the first `followed` entries of picture->followed name. */
 static struct picture_colour colour_of(const struct picture *picture, const uint64_t *sample,
                                        uint32_t followed)
 {

@@ -64,7 +64,7 @@ struct picture_slot {
     uint64_t at;
     uint64_t left_out;          /* number of coordinates that a break hides */
     bool real;                  /* the coordinate holds an element of the source, not padding */
-    enum picture_window window; /* dst: PICTURE_SAMPLED if written, else PICTURE_OUT */
+    enum picture_window window; /* in dst, PICTURE_SAMPLED means written, PICTURE_OUT not written */
     uint64_t sample;            /* valid if PICTURE_SAMPLED */
 };
 
@@ -92,22 +92,23 @@ struct picture_scale {
 struct picture {
     const struct explained *explained;
     struct picture_side src, dst;
-    struct picture_scale scale[MLI_MAX_RANK]; /* scales by source dimension */
-    /* Source dimensions of more than one sample that colours and letters distinguish, the most
-       important one first. */
+    struct picture_scale scale[MLI_MAX_RANK]; /* scale[d]: samples of source dimension d */
+    /* The source dimensions that colours and letters distinguish, the most important one first.
+       Dimensions with one sample are not among them. */
     uint32_t followed[MLI_MAX_RANK];
     uint32_t followed_count;
 };
 
 /* Limits on the slots of an axis. */
 struct picture_room {
-    size_t level[PICTURE_LEVELS]; /* 3 or more */
-    /* An axis may exceed the limit of its level, up to this number of slots, to show the edges of
-       the tensor, of the padding and of the window. */
+    size_t level[PICTURE_LEVELS]; /* maximum number of slots of a level's axis; 3 or more */
+    /* To show the edges of the tensor, of the padding and of the window, an axis may have more
+       slots than its level allows: up to this number. */
     size_t edges;
 };
 
-/** Selects the cells of the picture within the room; `explained` is borrowed. */
+/** Chooses which cells of the tensors the picture shows; `room` limits their number. Borrows
+ * `explained`. */
 void picture_init(struct picture *picture, const struct explained *explained,
                   const struct picture_room *room);
 
@@ -129,7 +130,8 @@ void picture_samples(const struct picture_side *side, const size_t *at, uint64_t
 /** Returns the number of cells in a state. */
 size_t picture_count(const struct picture_side *side, enum picture_state state);
 
-/** Returns the position of a sample on its scale, from 0 to `most`; interpolates hidden samples. */
+/** Returns the position of a sample among the samples of its dimension, from 0 to `most`. The
+ * position of a sample that the picture leaves out is interpolated. */
 uint32_t picture_position(const struct picture *picture, uint32_t source_dim, uint64_t sample,
                           uint32_t most);
 
@@ -137,8 +139,8 @@ uint32_t picture_position(const struct picture *picture, uint32_t source_dim, ui
 uint64_t picture_coordinate(const struct picture *picture, uint32_t source_dim, uint64_t sample);
 
 /**
- * Finds the slots [*begin, *end) of the window (src) or of the written region (dst). Returns false
- * if the axis shows none of them.
+ * Finds which slots [*begin, *end) of an axis show the window (src) or the written region (dst).
+ * Returns false if no slot does.
  */
 bool picture_window(const struct picture_axis *axis, size_t *begin, size_t *end);
 
@@ -166,8 +168,8 @@ struct picture_colour {
 struct picture_colour picture_colour(const struct picture *picture, const uint64_t *sample);
 
 /**
- * Returns the colour of xterm's palette (16 to 231) that is nearest to the element's hue, without
- * tint and shade: readable on light and on dark terminals.
+ * Returns the colour of xterm's palette (16 to 231) that is nearest to the element's hue. Tint and
+ * shade are ignored, so that the colour can be read on light and on dark terminals.
  */
 unsigned picture_colour_palette(const struct picture *picture, const uint64_t *sample);
 
@@ -179,7 +181,7 @@ typedef bool picture_fit_fn(void *state, const struct picture_room *room);
 
 struct picture_fit_range {
     size_t most, least; /* rows and columns of a plane */
-    size_t edges;       /* smallest `edges` of a picture_room */
+    size_t edges;       /* minimum of picture_room.edges */
 };
 
 /**
@@ -233,8 +235,9 @@ const char *picture_tick_words(char out[PICTURE_TICK_MAX], const struct picture 
 bool picture_has_letters(const struct picture *picture);
 
 /**
- * Returns the letter of the moved element with these samples. If picture_has_letters() is false,
- * elements with equal samples in the first followed dimension share a letter.
+ * Returns the letter of a moved element; sample[d] is its sample in source dimension d. If
+ * picture_has_letters() is false, there are not enough letters for all: then the letter shows only
+ * the sample in dimension followed[0].
  */
 char picture_letter(const struct picture *picture, const uint64_t *sample);
 
@@ -285,7 +288,7 @@ struct picture_block {
     int plane_width[PICTURE_SLOTS_MAX]; /* width of each plane, with its label */
     bool folds; /* true: PICTURE_LINES has one slot, so planes wrap into several lines */
     size_t fold[PICTURE_SLOTS_MAX]; /* the line of each plane */
-    int line[PICTURE_SLOTS_MAX];    /* y of the cells in each line */
+    int line[PICTURE_SLOTS_MAX];    /* y coordinate of the first cells of each line */
     size_t lines;
     int ticks; /* width of the tick labels of rows */
     int left;  /* x of the first plane */
@@ -305,7 +308,7 @@ void picture_block_init(struct picture_block *block, const struct picture *pictu
 /** Returns whether planes wrap to a second line although some planes are left out. */
 bool picture_block_sprawls(const struct picture_block *block);
 
-/** Returns the area of a plane's cells. */
+/** Returns the rectangle that the cells of a plane cover. */
 struct picture_area picture_block_plane(const struct picture_block *block, size_t line,
                                         size_t plane);
 

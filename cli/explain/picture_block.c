@@ -58,7 +58,7 @@ static void place_planes(struct picture_block *block, int most)
             x = block->left;
             fold++;
         }
-        /* The ticks of the next plane are beside the label of planes left out before it. */
+        /* A break has the label "N more". The tick labels of the next plane are beside it. */
         const bool leads = x == block->left && axis->slot[i].kind == SLOT_BREAK;
         block->plane[i] = x;
         block->plane_width[i] = width;

@@ -466,7 +466,7 @@ static void draw_swatch(struct textw *w, int x, int y, int size, const struct pi
         svgw_box(w, (struct svgw_box){x, y, size, size}, looks[state].attributes);
         return;
     }
-    /* The columns are the first and last sample of the first followed dimension, the rows those of
+    /* Columns: first and last sample of the dimension followed[0]. Rows: first and last sample of
        all other dimensions. */
     for (int corner = 0; corner < 4; corner++) {
         uint64_t sample[MLI_MAX_RANK];
@@ -609,7 +609,7 @@ enum {
     CELL_MIN = 13,
     CELL_MAX = 30,
     ROOM_MAX = 32,
-    ROOM_READABLE = 8, /* slots: the layout tries smaller limits only if no larger one fits */
+    ROOM_READABLE = 8, /* maximum slots below which the layout goes only if nothing else fits */
     ROOM_MIN = 4,
     EDGES = 6,
     WIDTH_MIN = 760,
@@ -744,7 +744,7 @@ static void svg_steps(struct textw *w, const struct explained *explained, int x,
     put_steps(&pen, explained);
 }
 
-/* Returns the height of the captions above the planes: captions of planes and lines. */
+/* Returns the height of the text above the cells, which names planes and lines. */
 static int top_of(const struct picture_side *side)
 {
     int captions = (side->axis[PICTURE_LINES].dim >= 0) + (side->axis[PICTURE_PLANES].dim >= 0);

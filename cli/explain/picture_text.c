@@ -14,7 +14,7 @@
 
 enum {
     CANVAS_GLYPH_MAX = 5,
-    CANVAS_PLAIN = COLOUR_ROLES, /* the role without a colour */
+    CANVAS_PLAIN = COLOUR_ROLES, /* text without a colour */
     CANVAS_PALETTE = 16          /* values from here to 255 are colours of xterm's palette */
 };
 
@@ -411,7 +411,7 @@ enum {
     COLUMNS_MAX = 240,
     ARROW = 7,         /* columns between source and destination if they are side by side */
     ROOM_MAX = 24,     /* limit on the slots of rows and columns */
-    ROOM_READABLE = 8, /* slots: the layout tries smaller limits only if nothing else fits */
+    ROOM_READABLE = 8, /* maximum slots below which the layout goes only if nothing else fits */
     ROOM_MIN = 4,
     EDGES = 6,
     ROWS_MAX = 14,

@@ -537,7 +537,7 @@ void timeline_predict(struct timeline *timeline, const struct job_board_context 
         timeline_add(timeline, file, (size_t)(resolved->job - file->list.jobs), &board);
 }
 
-/* Fills the panel of the model, without its memories. */
+/* Fills the panel that shows the model's prediction; the caller adds its memories. */
 static struct timeline_panel model_panel(const struct timeline *timeline, const char *title)
 {
     return (struct timeline_panel){.title = title,

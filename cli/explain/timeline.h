@@ -42,14 +42,14 @@ struct measured {
 
 /**
  * Reads a trace. Returns 0, or -1 with the fault: the file cannot be read, is not a trace, is the
- * trace of a model, or has no transfer. measured_finish() may be called in both cases, and for
- * zeros.
+ * trace of a model, or has no transfer. Call measured_finish() in both cases; it also accepts a
+ * structure of zeros.
  */
 int measured_load(struct measured *measured, const char *path, struct fault *fault);
 void measured_finish(struct measured *measured);
 
-/** Gives each transfer with the name of a job the kind of that job, and counts such transfers in
- * `matched`. All other transfers keep the kind TIMELINE_OTHER. */
+/** Looks for a job with the name of each transfer. If there is one, the transfer gets the kind of
+ * the job and is counted in `matched`. All other transfers keep the kind TIMELINE_OTHER. */
 void measured_match(struct measured *measured, const struct timeline_slot *jobs, size_t count);
 
 /* Sums over the jobs of one file, or over all jobs. */

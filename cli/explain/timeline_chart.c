@@ -245,7 +245,8 @@ static uint64_t busy_ns(const struct timeline_panel *panel, uint32_t lane)
     return busy;
 }
 
-/* Returns the end of the last slot or use of a panel, in nanoseconds. */
+/* Returns the time at which a panel ends, in nanoseconds: the last end of its transfers and uses of
+ * memory. */
 static uint64_t timeline_panel_end(const struct timeline_panel *panel)
 {
     uint64_t end = 0;
@@ -390,7 +391,7 @@ static size_t *order_of(const struct timeline_panel *panel)
     return order;
 }
 
-/* Draws the lanes from y on. Returns whether slots were drawn in groups. */
+/* Draws the lanes of a panel below y. Returns whether several short slots were drawn as one. */
 static bool timeline_lanes_draw(struct textw *w, const struct timeline_panel *panel,
                                 const struct timeline_scale *scale, int y)
 {

@@ -22,7 +22,7 @@
 #include "cli/term/print.h"
 
 enum {
-    COPY_BYTES = 1 << 18, /* buffer of a copy through memory */
+    COPY_BYTES = 1 << 18, /* size of the buffer of a copy that the system cannot make itself */
     COPY_RANGE = 64 << 20 /* bytes per system call: limits the delay of ^C */
 };
 

@@ -51,7 +51,8 @@ static bool leads_back(char *path, char *end)
     return is_directory;
 }
 
-/* Returns the last name between `path` and `out`, which ".." removes; null: keep the "..". */
+/* Returns the start of the last name in [path, out), which a following ".." removes. Returns null
+ * if there is none; then the ".." stays. */
 static char *parent_of(char *path, char *out)
 {
     if (out == path || out[-1] != '/' || out - 1 == path)

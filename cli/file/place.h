@@ -13,7 +13,8 @@
 struct place {
     dev_t device; /* device of the directory */
     ino_t inode;
-    char name[NAME_MAX + 1]; /* name in the directory; place_of_planned(): the rest of the path */
+    char name[NAME_MAX + 1]; /* name in the directory; after place_of_planned() the name may be a
+                                path, because directories are missing */
 };
 
 /**

@@ -59,7 +59,7 @@ static void give_up(struct queue *queue, struct fault *fault)
     queue->dead = *fault;
 }
 
-/* Adds the URL of the queue to a fault that a new connection would not remove. */
+/* Adds the URL of the queue to a fault, unless a new connection can help. */
 static void name_fault(const struct queue *queue, struct fault *fault)
 {
     struct fault last = *fault;

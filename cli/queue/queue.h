@@ -56,7 +56,7 @@ struct queue_url {
     char shown[QUEUE_SHOWN_MAX];                             /* the URL without user and password */
 };
 
-/** Reads a URL. Returns 0, or -1 with a fault that has neither user nor password. */
+/** Reads a URL. Returns 0, or -1 with a fault, whose text shows neither user nor password. */
 int queue_url_parse(const char *text, struct queue_url *url, struct fault *fault);
 
 /** Overwrites the user and the password in the text of a URL, for lists of processes. */
@@ -88,7 +88,7 @@ enum queue_record_fault queue_record_read(const char *bytes, size_t length,
 int queue_path_is_below(const char *path);
 
 enum {
-    QUEUE_DELIVERIES_MAX = 5, /* a case with more leases and no result is an error */
+    QUEUE_DELIVERIES_MAX = 5, /* a case that was leased more often without a result is an error */
     QUEUE_REFUSALS_MAX = 3,   /* a case that 3 workers refused because of its files is an error */
     QUEUE_WORKER_MAX = 128,
     QUEUE_TOKEN_MAX = 33,
@@ -129,7 +129,7 @@ enum queue_grade {
     QUEUE_UNTRIED = '2' /* bad, because no worker could run the case */
 };
 
-/* The answer to a result. */
+/* What the queue answers to a worker that reports a result. */
 enum queue_outcome {
     QUEUE_COUNTED,
     QUEUE_DUPLICATE, /* another result of the case was counted before */
