@@ -151,7 +151,7 @@ static void add_figure_sources(struct calibration *c, const char *measured)
     add_source(&c->profile, "/costs/finish", "measured together with start");
 }
 
-/* Replaces the sources of the measured figures. */
+/* Replaces the texts that say where the measured figures of the profile come from. */
 static void set_sources(struct calibration *c, const struct calibration_rules *rules)
 {
     char measured[PROFILE_SOURCE_MAX / 2];

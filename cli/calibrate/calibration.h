@@ -65,7 +65,7 @@ const char *sweep_kind_name(enum sweep_kind kind);
  */
 
 struct measure {
-    uint8_t *src, *dst; /* buffers of `bytes` bytes, in pages of 4096 bytes */
+    uint8_t *src, *dst; /* buffers of `bytes` bytes; huge pages are disabled for them */
     size_t bytes;
     uint64_t src_address, dst_address; /* addresses of the buffers in the plans of moves */
     bool by_thread;                    /* true: the calling thread moves the bytes */
@@ -91,9 +91,9 @@ struct sweep_rules {
     uint64_t seed, max_bytes;
     size_t count;     /* number of moves; 0: no limit */
     uint64_t time_ns; /* the sweep ends after the batch in which this time passes; 0: no limit */
-    bool dense; /* true: leaves out most copies of one run and most large moves, to have more of the
-                   other moves */
-    double clock_hz;    /* for cycles */
+    bool dense;       /* true: leaves out most large moves and most copies of a contiguous block, to
+                         measure more of the other moves */
+    double clock_hz;  /* for cycles */
     bool (*stop)(void); /* returns true to stop early; or null */
     void (*progress)(void *context, double done, size_t moves); /* 0 <= done <= 1; or null */
     void *context;
@@ -121,7 +121,7 @@ struct calibration_rules {
     uint64_t seed;
     uint64_t time_ns; /* time of the sweep */
     size_t check;     /* maximum number of moves of the check, which also takes at most time_ns */
-    const char *date; /* date in the sources of the figures */
+    const char *date; /* date of the measurement, for the texts that cite it */
     bool (*stop)(void);
     /* `step` is a word for the progress line */
     void (*progress)(void *context, const char *step, double done, size_t moves);

@@ -34,7 +34,7 @@ struct kernel_move {
     uint32_t elem;              /* 1, 2 or 4 bytes */
     size_t bytes;               /* bytes that the move writes */
     size_t src_bytes;           /* bytes of the source with its gaps */
-    mli_tensor src, dst, again; /* again: the value of `dst` before the move */
+    mli_tensor src, dst, again; /* `again` is a copy of `dst` from before the move */
     mli_mov_cfg_t cfg;
 };
 

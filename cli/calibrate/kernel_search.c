@@ -211,7 +211,7 @@ enum { CELLS_MAX = SHAPES_MAX * ELEMS * LADDER, GROUPS_MAX = CELLS_MAX };
 enum { PLAIN, STREAMED, WAYS };
 enum { SIZES_PERCENT = 30, THRESHOLDS_PERCENT = 45 };
 
-/* Cells with one set of variants. */
+/* A group of cells. A cell is a move, which is timed with each variant of the group. */
 struct group {
     size_t field, first, count; /* the cells [first, first + count) */
     mli_tuning variants[KERNEL_VARIANTS];
@@ -284,9 +284,9 @@ static int pass(struct work *work, const struct group *group, struct kernel_cell
 }
 
 /*
- * Takes samples of all cells in turns until the time is over. With `losers`, after the first
- * passes every second pass is only for cells that lose with variant 1: more samples show whether a
- * disturbance caused the loss.
+ * Takes samples of all cells in turns until the time is over. If `losers` is true, every second
+ * pass (after the first ones) takes only the cells that are slower with variant 1: more samples
+ * show whether they really are, or were disturbed.
  */
 static int measure(struct work *work, const char *what, bool losers, uint64_t until)
 {

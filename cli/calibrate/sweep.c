@@ -564,7 +564,8 @@ static double repeat_of(const struct batch *batch)
 }
 
 /*
- * Returns the share of the sweep that is done, 0 to 1. A sweep of many disturbed moves ends early.
+ * Returns the share of the sweep that is done, 0 to 1. A sweep ends early if many of its moves were
+ * disturbed by other programs.
  */
 static double done(const struct sweep *sweep, const struct sweep_rules *rules, uint64_t ns)
 {

@@ -69,7 +69,7 @@ struct elements compare_elements(const struct tensor_file *file);
 
 /* Names of the tensors in a diagnosis. */
 struct compare_names {
-    const char *got, *wanted; /* got: null for sentences such as "every value is expected[j, i]" */
+    const char *got, *wanted; /* if `got` is null, sentences begin with "every value is" instead */
 };
 
 /**
@@ -89,7 +89,7 @@ int compare_diagnose(const struct tensor_file *a, const struct tensor_file *b,
 int compare_bytes(struct tensor_file *a, struct tensor_file *b, uint64_t size,
                   struct difference *difference, struct fault *fault);
 
-/** Sets *difference to two different digests. */
+/** Fills *difference, of kind DIFFERENCE_DIGEST, for two digests that differ. */
 void difference_of_digests(const uint8_t a[SHA256_SIZE], const uint8_t b[SHA256_SIZE],
                            struct difference *difference);
 
@@ -117,8 +117,8 @@ const char *difference_cause(const struct difference *difference, char out[COMPA
 /** Prints the diagnosis, if there is one. */
 void difference_print_cause(const struct print_style *style, const struct difference *difference);
 
-/** Prints the lines after the sentence of a difference of kind DIFFERENCE_VALUES: region, planes,
- * the first elements, diagnosis. `a` and `b` are names. */
+/** Prints what follows the sentence about a difference of kind DIFFERENCE_VALUES: region, planes,
+ * the first elements, diagnosis. `a` and `b` are the names of the two tensors. */
 void difference_print_details(const struct print_style *style, const struct difference *difference,
                               const char *a, const char *b);
 

@@ -125,7 +125,7 @@ static void subject_init(struct subject *subject, const struct diagnose_request 
 }
 
 enum {
-    EQUAL_SAMPLE = 64,      /* elements of a sample that looks for contradictions */
+    EQUAL_SAMPLE = 64,      /* number of equal elements on which candidates are tried first */
     CANCEL_EVERY = 1 << 16, /* elements between two checks for ^C */
     EVIDENCE_BITS = 18,     /* bits of information that a diagnosis needs */
     MISSES_ALLOWED = 4      /* wrong predictions in a sample that are always accepted */
@@ -205,7 +205,7 @@ static bool trial_sample(const struct subject *subject, const struct candidate *
            misses_of(tally) <= MISSES_ALLOWED + tally->predicted / 32;
 }
 
-/* Returns whether the explained elements have more information than an accident explains. */
+/* Returns whether the candidate explains too many elements to do so by accident. */
 static bool is_evident(const struct subject *subject, const struct candidate *candidate,
                        const struct tally *tally)
 {

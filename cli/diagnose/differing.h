@@ -50,7 +50,7 @@ struct differing {
 
     uint32_t leading; /* number of dimensions before those of a plane; 0: there are no planes */
     uint64_t planes, planes_differ;
-    struct differing_run runs[DIFFERING_RUNS_MAX]; /* the first runs */
+    struct differing_run runs[DIFFERING_RUNS_MAX]; /* the first runs of planes that differ */
     uint32_t run_count;
     bool runs_cut; /* further planes differ, but are not in `runs` */
 

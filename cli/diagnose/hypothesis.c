@@ -849,7 +849,8 @@ static void describe_recoded(const struct subject *subject, const struct candida
         phrase_add(phrase, "%" PRId64 ": wrong frac_bits or scale?", (int64_t)1 << amount);
 }
 
-/* The output has unchanged elements: those of the source, or those of the output before the job. */
+/* Some elements are stale: the output has values from before the job, or values of the source in
+ * their old places. */
 
 enum { BEFORE = 0 };
 

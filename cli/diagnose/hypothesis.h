@@ -32,8 +32,8 @@ struct subject {
     const struct elements *before;      /* output before the job; null: it did not exist */
     struct map move;          /* map from the output to the source; only if `source` is known */
     const mli_mov_cfg_t *cfg; /* cfg of the job; only if `source` is known */
-    bool moved_as_planned; /* `got` has the values that `move` gives: then `wanted` is the result of
-                              another move */
+    bool moved_as_planned; /* true: `got` is the correct result of `move`, so `wanted` is the result
+                              of another move */
     const struct differing *differing;
     double bits; /* bits of information of a value: -log2 of the chance that two values other than 0
                     are equal */

@@ -13,7 +13,8 @@
 #include "cli/diagnose/elements.h"
 #include "cli/term/phrase.h"
 
-/* The value that a map gives for coordinates outside the reference. */
+/* A map says which element of a reference tensor an element is equal to. This is the value that it
+ * gives if that element is outside the reference. */
 enum map_outside { MAP_UNKNOWN, MAP_ZERO, MAP_WRAP, MAP_EDGE };
 
 /* Coordinate d of the reference is first[d] + step[d] * at[axis[d]]. */

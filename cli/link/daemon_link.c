@@ -122,7 +122,7 @@ static int explain_own_limit(const struct daemon_link *link, struct fault *fault
                      link->limit_source);
 }
 
-/* Corrects faults of the service in this process, which is not a daemon. */
+/* Rewrites a fault of the service inside this process: its text must not speak of a daemon. */
 static int explain_own(const struct daemon_link *link, struct fault *fault)
 {
     if (!*link->where && fault->code == FAULT_LIMIT)

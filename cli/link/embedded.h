@@ -27,7 +27,8 @@ struct service_thread;
             .takes = &value_profile                                                                \
     }
 
-/** Option of the commands that use the limit of the service inside this process. */
+/** The option that sets the byte limit of the service inside this process, for commands with one.
+ */
 #define EMBEDDED_LIMIT_OPTION                                                                      \
     {                                                                                              \
         "limit-bytes", 0, "N",                                                                     \

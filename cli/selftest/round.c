@@ -352,7 +352,7 @@ static uint32_t start(struct round *round, struct worker *workers)
     for (; count < round->plan->threads; count++) {
         int error = -worker_init(&workers[count], round, count);
         pthread_mutex_lock(&round->mutex);
-        round->workers++; /* earlier workers may already leave */
+        round->workers++; /* under the mutex: workers that started earlier may be ending */
         pthread_mutex_unlock(&round->mutex);
         if (!error)
             error = pthread_create(&workers[count].thread, NULL, worker_main, &workers[count]);

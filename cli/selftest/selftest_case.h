@@ -46,7 +46,7 @@ struct case_limits {
 };
 
 struct frame {
-    size_t before; /* guard bytes; the frame itself begins at a page */
+    size_t before; /* number of guard bytes before the tensor; the frame begins at a page */
     size_t tensor; /* number of bytes from the first element to the end of the last element */
     size_t bytes;  /* size of the frame */
 };
@@ -57,8 +57,8 @@ struct frame {
 struct move_case {
     uint64_t seed, index;
     enum case_mode mode;
-    bool kernel;     /* mode sync: mli_krn_permute_*() */
-    bool chained;    /* mode callback: the callback starts the transfer again */
+    bool kernel;     /* true: the case calls mli_krn_permute_*(); only in mode sync */
+    bool chained;    /* true: the callback starts the transfer again; only in mode callback */
     uint32_t width;  /* number of channels to claim */
     uint32_t starts; /* how often the prepared transfer is started */
     uint8_t salt;    /* varies the bytes of the images from case to case */

@@ -176,7 +176,7 @@ static const char *rerun_text(const struct selftest_report *report, const struct
     return out;
 }
 
-/* Returns the length of a URL without its engine. */
+/* Returns the length of the part of a URL before the name of the engine. */
 static int host_length(const char *url)
 {
     const char *engine = strstr(url, ",engine=");

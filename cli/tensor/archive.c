@@ -31,9 +31,9 @@ struct archive {
     enum file_format format;
     struct tensor_list list;
     struct npz *npz;      /* null unless the format is .npz */
-    struct model model;   /* .onnx, .tflite and .pb, without the file's bytes; never changes */
+    struct model model;   /* of .onnx, .tflite and .pb: the parsed model, which is never changed */
     size_t *constants;    /* model: index of the tensor of each entry in the list; else null */
-    pthread_mutex_t lock; /* protects `npz`, the outlines of entries, and the members below */
+    pthread_mutex_t lock; /* protects `npz`, shapes and types in `list`, and the members below */
     int *unpacked;        /* descriptor of each entry's unpacked member, or -1 */
     uint64_t bytes;       /* total size of the unpacked members */
     unsigned count;       /* number of unpacked members */

@@ -263,7 +263,7 @@ static void write_save(struct writer *writer, char *const *after, size_t after_c
     free(names);
 }
 
-/* Copies the names of the last stores, which wait for all earlier stores. */
+/* Copies the names of the last `wanted` stores. All earlier stores end before these. */
 static size_t last_stores(const struct writer *writer, char names[][TILE_NAME_MAX], uint32_t wanted)
 {
     const struct tile_jobs *jobs = writer->jobs;
