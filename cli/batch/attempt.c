@@ -19,7 +19,7 @@
 /* The results of the attempts of a trial. */
 struct tally {
     uint32_t passed, attempts;
-    struct case_result last; /* the last attempt; only the members RESULT_LAST are set */
+    struct case_result last; /* the last attempt; only status and the members RESULT_LAST are set */
     bool failed;
     struct attempt failure; /* the first failed attempt */
 };
@@ -433,6 +433,26 @@ static void run_noting(struct attempt *attempt, struct daemon_link *link, uint64
         resume_recheck_inputs(&attempt->result.fingerprint, &attempt->file, contents);
 }
 
+/* Sets the status that the case has if its jobs succeed. Returns 0, or -1 with the result set: no
+ * job has "expect", which --require-expect forbids. */
+static int check_expect(struct attempt *attempt)
+{
+    const struct job_list *list = &attempt->file.list;
+    size_t silent = 0;
+    struct fault fault;
+
+    while (silent < list->count && list->jobs[silent].expect.kind == EXPECT_NOTHING)
+        silent++;
+    attempt->result.status = silent < list->count ? CASE_PASSED : CASE_RAN;
+    if (silent < list->count || !attempt->plan->require_expect)
+        return 0;
+    set_reason(attempt, CASE_WHY_NO_EXPECT);
+    fault_set(&fault, FAULT_INVALID_PARAMS, NULL,
+              "no job has \"expect\", which --require-expect requires");
+    describe_fault(attempt, &fault);
+    return -1;
+}
+
 /* Reads the job file. Returns 0, or -1 with the result set: the case cannot run. */
 static int load(struct attempt *attempt, const struct batch_case *batch_case)
 {
@@ -446,7 +466,7 @@ static int load(struct attempt *attempt, const struct batch_case *batch_case)
     }
     text_finish(&text);
     if (status == 0)
-        return 0;
+        return check_expect(attempt);
     bool storage = fault.code == FAULT_IO_ERROR || fault.code == FAULT_INTERNAL;
     set_reason(attempt, storage ? CASE_WHY_STORAGE : CASE_WHY_UNREADABLE);
     describe_fault(attempt, &fault);
@@ -462,7 +482,6 @@ static void attempt_run(struct attempt *attempt, const struct batch_case *batch_
     *attempt = (struct attempt){
         .plan = plan, .produced = {.memory = true, .without_golden = plan->update_golden}};
     evidence_init(&attempt->evidence);
-    attempt->result.status = CASE_PASSED;
     if (load(attempt, batch_case) == 0)
         run_noting(attempt, link, begin_ns);
     else
@@ -470,14 +489,14 @@ static void attempt_run(struct attempt *attempt, const struct batch_case *batch_
     attempt->result.ns = clock_ns() - begin_ns;
     if (plan->profile && attempt->timeline.all.jobs == attempt->moved)
         attempt->result.predicted_ns = cost_ns(plan->profile, attempt->timeline.all.end);
-    bool whole = attempt->result.status == CASE_PASSED && !attempt->over;
+    bool whole = case_status_is_good(attempt->result.status, false) && !attempt->over;
     if (cancel_requested() && !whole)
         attempt->end = ATTEMPT_INTERRUPTED;
 }
 
 static bool attempt_passed(const struct attempt *attempt)
 {
-    return attempt->end == ATTEMPT_ENDED && attempt->result.status == CASE_PASSED;
+    return attempt->end == ATTEMPT_ENDED && case_status_is_good(attempt->result.status, false);
 }
 
 static void attempt_finish(struct attempt *attempt)
@@ -543,6 +562,7 @@ static bool count(struct tally *tally, const struct trial_plan *plan, struct att
 {
     uint32_t failures = ++tally->attempts - tally->passed;
 
+    tally->last.status = attempt->result.status;
     case_result_exchange(&tally->last, &attempt->result, RESULT_LAST);
     if (attempt_passed(attempt)) {
         attempt_finish(attempt);
@@ -590,7 +610,7 @@ static void conclude(struct trial *trial, struct tally *tally, const struct batc
         fault_no_memory(&trial->fault);
         return;
     }
-    result->status = CASE_PASSED;
+    result->status = tally->last.status;
     result->attempts = tally->attempts;
     case_result_exchange(result, &tally->last, RESULT_LAST);
     result->fingerprint.setup = plan->setup;

@@ -24,6 +24,7 @@
 struct attempt_plan {
     uint32_t timeout_ms;       /* 0: no limit */
     bool update_golden;        /* write results that differ as golden files, and continue */
+    bool require_expect;       /* fail a case that has no job with "expect" */
     bool keep;                 /* keep the evidence of a failure */
     struct contents *contents; /* NULL: do not note the inputs of the case */
     const struct target_profile *profile; /* board for predicted times, or NULL */

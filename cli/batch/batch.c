@@ -139,6 +139,7 @@ int batch_settings_read(struct batch_settings *settings, const struct options *o
         .open = is_open(options)};
     settings->trial.options = options;
     settings->trial.attempt.update_golden = given(options, "update-golden");
+    settings->trial.attempt.require_expect = given(options, "require-expect");
     read_keep(settings, options);
     if (check(options) || read_numbers(settings, options) || read_shard(settings, options))
         return -1;

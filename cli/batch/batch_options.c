@@ -27,6 +27,8 @@ const struct option batch_options[] = {
     {"timeout", 0, "MS",
      "Limit each attempt at a case, or the wait of collect, to MS ms (default: none).",
      .uses = IN_RUN | IN_WORKER | IN_COLLECT},
+    {"require-expect", 0, NULL, "Count a case without any \"expect\" as failed.",
+     .uses = IN_RUN | IN_WORKER},
     {"resume", 0, "STATE", "Record results in STATE, and reuse its valid ones (default: none).",
      .uses = IN_RUN | BATCH_NEUTRAL, .takes = &value_file},
     {"rerun", 0, NULL, "Rerun the cases of --resume STATE that did not pass.",

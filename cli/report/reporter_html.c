@@ -164,16 +164,19 @@ void durations_write(struct textw *w, const struct durations *durations)
 /* Writes the mark and word of a status, which do not depend on colours. */
 static void html_verdict(struct textw *w, const char *status)
 {
-    static const char *const marks[][2] = {{"passed", "\xe2\x9c\x93"}, {"flaky", "~"},
-                                           {"failed", "\xe2\x9c\x97"}, {"error", "!"},
-                                           {"updated", "+"},           {"not-run", "-"}};
+    static const char *const all[][3] = {{"passed", "\xe2\x9c\x93", "passed"},
+                                         {"ran", "\xe2\x97\x8b", "ran, compares nothing"},
+                                         {"flaky", "~", "flaky"},
+                                         {"failed", "\xe2\x9c\x97", "failed"},
+                                         {"error", "!", "error"},
+                                         {"updated", "+", "updated"},
+                                         {"not-run", "-", "not run"}};
+    size_t i = 0;
 
-    textw_printf(w, "<span class=\"verdict\">");
-    for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++) {
-        if (strcmp(status, marks[i][0]) == 0)
-            textw_printf(w, "<span aria-hidden=\"true\">%s</span> ", marks[i][1]);
-    }
-    textw_printf(w, "%s</span>", strcmp(status, "not-run") == 0 ? "not run" : status);
+    while (strcmp(status, all[i][0]) != 0)
+        i++;
+    textw_printf(w, "<span class=\"verdict\"><span aria-hidden=\"true\">%s</span> %s</span>",
+                 all[i][1], all[i][2]);
 }
 
 /* Writes an item of a list, at most `most` bytes of its value; nothing if there is no value. */
@@ -565,7 +568,7 @@ static void result(void *state, const struct case_result *result)
     durations_add(&html->durations, result->ns);
     entry->ns = result->ns;
     entry->attempts = result->attempts;
-    if (result->status != CASE_PASSED)
+    if (!case_status_is_good(result->status, false))
         add_failure(html, entry, result);
 }
 

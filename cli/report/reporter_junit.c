@@ -145,15 +145,30 @@ static void put_out(struct textw *w, const struct case_result *result)
     textw_printf(w, "</system-out>\n");
 }
 
-/* Writes the properties of a case with a predicted time. */
-static void put_prediction(struct textw *w, const struct case_result *result)
+static void put_property(struct textw *w, const char *name, const char *value)
 {
-    textw_printf(w,
-                 "      <properties>\n"
-                 "        <property name=\"predicted_ns\" value=\"%" PRIu64 "\"/>\n"
-                 "        <property name=\"transfers_ns\" value=\"%" PRIu64 "\"/>\n"
-                 "      </properties>\n",
-                 result->predicted_ns, result->transfers_ns);
+    textw_printf(w, "      <property name=\"%s\" value=\"%s\"/>\n", name, value);
+}
+
+static void put_number(struct textw *w, const char *name, uint64_t value)
+{
+    char text[24];
+
+    snprintf(text, sizeof(text), "%" PRIu64, value);
+    put_property(w, name, text);
+}
+
+/* Writes the properties of a case: whether it compares nothing, and its predicted time. */
+static void put_case_properties(struct textw *w, const struct case_result *result)
+{
+    textw_printf(w, "      <properties>\n");
+    if (result->status == CASE_RAN)
+        put_property(w, "expectation", "none");
+    if (result->predicted_ns > 0) {
+        put_number(w, "predicted_ns", result->predicted_ns);
+        put_number(w, "transfers_ns", result->transfers_ns);
+    }
+    textw_printf(w, "      </properties>\n");
 }
 
 static void result(void *state, const struct case_result *result)
@@ -166,9 +181,9 @@ static void result(void *state, const struct case_result *result)
         return;
     }
     textw_printf(&junit->cases, ">\n");
-    if (result->predicted_ns > 0)
-        put_prediction(&junit->cases, result);
-    if (result->status == CASE_PASSED) {
+    if (result->predicted_ns > 0 || result->status == CASE_RAN)
+        put_case_properties(&junit->cases, result);
+    if (case_status_is_good(result->status, false)) {
         textw_printf(&junit->cases, "    </testcase>\n");
         return;
     }
@@ -202,19 +217,6 @@ static void gap(void *state, const char *name, const char *text)
     junit->errors++;
 }
 
-static void put_property(struct textw *w, const char *name, const char *value)
-{
-    textw_printf(w, "      <property name=\"%s\" value=\"%s\"/>\n", name, value);
-}
-
-static void put_number(struct textw *w, const char *name, size_t value)
-{
-    char text[24];
-
-    snprintf(text, sizeof(text), "%zu", value);
-    put_property(w, name, text);
-}
-
 static void put_properties(const struct junit *junit, struct textw *w,
                            const struct batch_summary *summary)
 {
@@ -223,6 +225,7 @@ static void put_properties(const struct junit *junit, struct textw *w,
     textw_printf(w, "    <properties>\n");
     if (junit->outline.shard.count)
         put_property(w, "shard", shard_text(shard, &junit->outline.shard));
+    put_number(w, "ran", summary->count[CASE_RAN]);
     put_number(w, "flaky", junit->flaky);
     put_number(w, "not_run", summary->not_run);
     put_number(w, "resumed", junit->outline.resumed + summary->resumed);

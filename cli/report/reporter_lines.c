@@ -30,19 +30,18 @@ static void put_passed(struct lines *lines, const struct case_result *result)
 {
     char time[PRINT_TEXT_MAX];
 
-    put_word(&lines->text, COLOUR_GOOD, 0, "passed");
+    put_word(&lines->text, COLOUR_GOOD, 0, case_status_word(result->status));
     escaped_write(&lines->text, result->name, escaped_plain);
     textw_printf(&lines->text, ", %s", print_time(time, result->ns));
     if (result->predicted_ns > 0)
         textw_printf(&lines->text, "; %s on the board", print_time(time, result->predicted_ns));
-    textw_printf(&lines->text, "\n");
+    textw_printf(&lines->text, "%s\n", result->status == CASE_RAN ? ", compares nothing" : "");
     print_text(&lines->text);
 }
 
 static void put_other(struct lines *lines, const struct case_result *result)
 {
-    static const char *const words[] = {[CASE_PASSED] = "passed",
-                                        [CASE_FLAKY] = "FLAKY",
+    static const char *const words[] = {[CASE_FLAKY] = "FLAKY",
                                         [CASE_FAILED] = "FAILED",
                                         [CASE_ERROR] = "ERROR",
                                         [CASE_UPDATED] = "UPDATED"};
@@ -95,24 +94,27 @@ static void result(void *state, const struct case_result *result)
 {
     struct lines *lines = state;
 
-    if (result->status != CASE_PASSED)
+    if (!case_status_is_good(result->status, false))
         put_other(lines, result);
     else if (lines->all)
         put_passed(lines, result);
 }
 
-/* Writes the counts, for example ": 2497 passed, 1 flaky, 2 failed". */
+/* Writes the counts, for example ": 2495 passed, 1 flaky, 2 failed, 2 ran, compare nothing". */
 static void put_counts(struct textw *w, const struct batch_summary *summary)
 {
+    const size_t *ran = &summary->count[CASE_RAN];
     const char *before = ": ";
 
     for (int status = 0; status < CASE_STATUS_COUNT; status++) {
-        if (summary->count[status] == 0)
+        if (summary->count[status] == 0 || status == CASE_RAN)
             continue;
         textw_printf(w, "%s%zu %s", before, summary->count[status],
                      case_status_word((enum case_status)status));
         before = ", ";
     }
+    if (*ran > 0)
+        textw_printf(w, "%s%zu ran, compare%s nothing", before, *ran, *ran == 1 ? "s" : "");
 }
 
 /* Writes the predicted time on the board and the time of the transfers on this host. */

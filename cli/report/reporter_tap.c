@@ -112,8 +112,8 @@ static void result(void *state, const struct case_result *result)
 
     textw_printf(&tap->text, "%s %zu - ", ok ? "ok" : "not ok", ++tap->number);
     escaped_write(&tap->text, result->name, description_rule);
-    textw_printf(&tap->text, "\n");
-    if (result->status != CASE_PASSED)
+    textw_printf(&tap->text, "%s\n", result->status == CASE_RAN ? " # no expectation" : "");
+    if (!case_status_is_good(result->status, false))
         put_diagnostics(&tap->text, result, ok);
     if (result->predicted_ns > 0)
         textw_printf(&tap->text, "# predicted_ns %" PRIu64 ", transfers_ns %" PRIu64 "\n",

@@ -109,8 +109,11 @@ static const struct field file_fields[] = {{"role", WORD, AT(role), ALWAYS, role
                                            {0}};
 #undef AT
 
-#define AT(member)               offsetof(struct batch_summary, member)
-#define STATUS_FIELD(name, word) {word, COUNT_OF, AT(count[CASE_##name]), ALWAYS, NULL},
+#define AT(member) offsetof(struct batch_summary, member)
+/* State files before format 4 have no number of the cases RAN. */
+#define STATUS_FIELD(name, word)                                                                   \
+    {word, COUNT_OF, AT(count[CASE_##name]), CASE_##name == CASE_RAN ? MAY_BE_MISSING : ALWAYS,    \
+     NULL},
 static const struct field summary_fields[] = {
     CASE_STATUS_TABLE(STATUS_FIELD){"not_run", COUNT_OF, AT(not_run), ALWAYS, NULL},
     {"ns", COUNT_64, AT(ns), ALWAYS, NULL},
@@ -506,7 +509,7 @@ const char *case_reason_word(enum case_reason reason)
 
 bool case_status_is_good(enum case_status status, bool flaky_is_good)
 {
-    return status == CASE_PASSED || (status == CASE_FLAKY && flaky_is_good);
+    return status <= CASE_RAN || (status == CASE_FLAKY && flaky_is_good);
 }
 
 bool case_reason_is_error(enum case_reason reason)
@@ -620,12 +623,12 @@ static int check_format(const struct json *value, bool *older)
     if (json_int(value, 0, INT64_MAX, &format))
         return -1;
     *older = format < OUTLINE_FORMAT_FINGERPRINTS;
-    return format <= OUTLINE_FORMAT_OPEN
+    return format <= OUTLINE_FORMAT
                ? 0
                : json_complain(value,
                                "%" PRId64
                                " given; at most %d is supported; a newer mlictl wrote the file",
-                               format, OUTLINE_FORMAT_OPEN);
+                               format, OUTLINE_FORMAT);
 }
 
 /* Checks that the counts of an outline are consistent. */

@@ -43,8 +43,8 @@ const char *shard_text(char out[SHARD_TEXT_MAX], const struct shard *shard);
 uint32_t shard_of(const char *name, uint32_t shards);
 
 /* The version of the state file format: from 2 on, each result has its fingerprint; from 3 on, a
- * run can be open. */
-enum { OUTLINE_FORMAT_FINGERPRINTS = 2, OUTLINE_FORMAT_OPEN = 3 };
+ * run can be open; from 4 on, a case can have the status RAN. */
+enum { OUTLINE_FORMAT_FINGERPRINTS = 2, OUTLINE_FORMAT = 4 };
 
 struct batch_outline {
     size_t total;         /* number of cases of all shards */
@@ -66,9 +66,11 @@ void batch_outline_write(struct jsonw *w, const char *event, const struct batch_
 /** Reads a "begin" or "outline" event. Returns 0, or -1 with value's fault filled. */
 int batch_outline_read(const struct json *value, struct batch_outline *outline);
 
-/* X(name, word): the result of a case. mlictl-batch(1) documents the words. */
+/* X(name, word): the result of a case. mlictl-batch(1) documents the words. RAN: all jobs
+ * succeeded, but none has "expect". */
 #define CASE_STATUS_TABLE(X)                                                                       \
     X(PASSED, "passed")                                                                            \
+    X(RAN, "ran")                                                                                  \
     X(FLAKY, "flaky")                                                                              \
     X(FAILED, "failed")                                                                            \
     X(ERROR, "error")                                                                              \
@@ -80,6 +82,7 @@ int batch_outline_read(const struct json *value, struct batch_outline *outline);
     X(MISMATCH, "mismatch")       /* the result differs from the expected result */                \
     X(REFUSED, "refused")         /* an unexpected error, or another error than expected */        \
     X(NOT_REFUSED, "not refused") /* the expected error did not occur */                           \
+    X(NO_EXPECT, "no expect")     /* nothing is compared, which --require-expect forbids */        \
     X(CHANNEL, "channel")         /* a DMA channel failed or is stuck */                           \
     X(UNREADABLE, "unreadable")   /* the job file, or a file that a job names, cannot be read */   \
     X(TIMEOUT, "timeout")         /* --timeout, or a job's own time limit, has passed */           \

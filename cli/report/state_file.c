@@ -498,7 +498,7 @@ int state_file_begin(struct state_file *state_file, const struct batch_outline *
     line.anew = state_file->anew && state_file->state.begun;
     jsonw_init_object(&w);
     batch_outline_write(&w, "begin", &line);
-    jsonw_uint(&w, "format", line.open ? OUTLINE_FORMAT_OPEN : OUTLINE_FORMAT_FINGERPRINTS);
+    jsonw_uint(&w, "format", OUTLINE_FORMAT);
     return append_line(state_file, &w, fault) ? -1 : sync_lines(state_file, fault);
 }
 

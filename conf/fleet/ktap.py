@@ -31,8 +31,8 @@ def sentence(case):
 
 def diagnostics(case):
     """Returns the lines before the result of a case."""
-    lines = []
-    if case["status"] != "passed":
+    lines = ["no expectation"] if case["status"] == "ran" else []
+    if case["status"] not in ("passed", "ran"):
         lines = [f"{case['status']}: {sentence(case)}", f"attempts {case['attempts']}"]
         lines += [f"rerun: {plain(case['again'])}"] if "again" in case else []
     lines.append(f"duration_ns {case['ns']}")
@@ -54,7 +54,7 @@ def test_of(event, good):
 
 
 def main():
-    good = ("passed",) if sys.argv[1:] == ["--flaky", "fail"] else ("passed", "flaky")
+    good = ("passed", "ran") if sys.argv[1:] == ["--flaky", "fail"] else ("passed", "ran", "flaky")
     events = [json.loads(line) for line in sys.stdin.buffer]
     tests = sorted((test_of(e, good) for e in events if e.get("event") in ("case", "not_run")), key=lambda test: test[:2])
     suites = sorted({test[0] for test in tests})

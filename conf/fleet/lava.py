@@ -50,7 +50,7 @@ def enter(old, new):
 
 
 def main():
-    good = ("passed",) if sys.argv[1:] == ["--flaky", "fail"] else ("passed", "flaky")
+    good = ("passed", "ran") if sys.argv[1:] == ["--flaky", "fail"] else ("passed", "ran", "flaky")
     current, code = b"", 1
     for event in map(json.loads, sys.stdin.buffer):
         kind, code = event.get("event"), event.get("exit", code)
@@ -64,12 +64,13 @@ def main():
         elif kind == "case":
             current = enter(current, directory)
             if event["status"] != "passed":
-                print(f"{event['status']} {plain(event['name'])}: {sentence(event)}")
+                why = "no expectation" if event["status"] == "ran" else sentence(event)
+                print(f"{event['status']} {plain(event['name'])}: {why}")
             put_case(name, "pass" if event["status"] in good else "fail", measured("ms", event["ns"]))
             if "predicted_ns" in event:
                 put_case(name + b".predicted", "pass", f" UNITS=ns MEASUREMENT={event['predicted_ns']}")
         elif kind == "end":
-            current, ended = enter(current, b""), sum(event[w] for w in "passed flaky failed error updated".split())
+            current, ended = enter(current, b""), sum(event.get(w, 0) for w in "passed ran flaky failed error updated".split())
             put_case(b"mlictl-batch", "fail" if code else "pass", f" UNITS=cases MEASUREMENT={ended}")
             put_case(b"mlictl-batch-duration", "pass", measured("s", event["ns"] // 1000))
     return code

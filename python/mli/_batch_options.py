@@ -23,6 +23,7 @@ _OPTIONS = {
     "limit-bytes": _Option(of_place=True),
     "profile": _Option(of_place=True),
     "repeat": _Option(),
+    "require-expect": _Option(has_value=False),
     "retries": _Option(),
     "socket": _Option("s", of_place=True),
     "timeout": _Option(),

@@ -49,7 +49,7 @@ class BatchCase(Case):
         return self.batch("--list", *arguments, code=code, **more).out.splitlines()
 
     def counts(self, end):
-        words = ("passed", "flaky", "failed", "error", "updated", "not_run")
+        words = ("passed", "ran", "flaky", "failed", "error", "updated", "not_run")
         return {word: end[word] for word in words if end[word]}
 
     def records(self, path):

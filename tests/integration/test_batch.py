@@ -5,6 +5,7 @@ import json
 import os
 import random
 import shutil
+from xml.etree import ElementTree
 
 from batch_scene import MOVED, MOVED_SHAPE, PERM, SOURCE, BatchCase, at_root
 from harness import main, mov, npy
@@ -126,6 +127,49 @@ class Cases(BatchCase):
         self.assertEqual(self.names("cases", "--keep", "cases/failed"), ["x", "y"])
 
 
+class NoExpectation(BatchCase):
+    """A case that compares nothing does not pass, and --require-expect makes it a failure."""
+
+    def setUp(self):
+        super().setUp()
+        self.add("bare", None)
+        self.write("cases/last.json", [self.job(None, "../"), dict(self.job(up="../"), dst={"file": "other.npy"})])
+
+    def test_lines(self):
+        self.assertRegex(self.batch("cases/bare.json", code=0).out, "^1 case: 1 ran, compares nothing; ")
+        self.add("bare2", None)
+        out = self.batch("cases", "-v", code=0).out
+        self.assertRegex(out, r"(?m)^ran bare, .*, compares nothing$")
+        self.assertRegex(out, r"(?m)^passed last, .* [mu]s$")
+        self.assertIn("3 cases: 1 passed, 2 ran, compare nothing; ", out)
+
+    def test_reports(self):
+        _, cases, end = self.events_by_case("cases", code=0)
+        self.assertEqual({name: case["status"] for name, case in cases.items()}, {"bare": "ran", "last": "passed"})
+        self.assertEqual(self.counts(end), {"passed": 1, "ran": 1})
+        tap = self.batch("cases", "-j1", "--tap", code=0).out
+        self.assertEqual(tap, "TAP version 13\n1..2\nok 1 - bare # no expectation\nok 2 - last\n")
+        self.batch("cases", "--junit", "report.xml", "--html", "page", code=0)
+        found = {case.get("name"): [p.attrib for p in case.iter("property")]
+                 for case in ElementTree.parse(self.path("report.xml")).iter("testcase")}
+        self.assertEqual(found, {"bare": [{"name": "expectation", "value": "none"}], "last": []})
+        page = self.read("page/index.html").decode()
+        self.assertEqual(page.count("ran, compares nothing"), 2)  # in the totals, and in the table
+
+    def test_require_expect(self):
+        result = self.batch("cases", "--require-expect", code=1)
+        self.assertIn('FAILED bare: cases/bare.json: no job has "expect", which --require-expect requires\n', result.out)
+        self.assertIn("2 cases: 1 passed, 1 failed; ", result.out)
+        self.assertEqual(self.batch("cases/last.json", "--require-expect", code=0).err, "")
+
+    def test_with_a_state_file(self):
+        words = ("cases", "--resume", "s.jsonl")
+        self.batch(*words, code=0)
+        self.assertIn("1 passed, 1 ran, compares nothing; 2 reused", self.batch(*words, code=0).out)
+        self.assertIn("1 passed, 1 ran, compares nothing", self.ctl("batch", "merge", "s.jsonl").out)
+        self.assertIn("1 passed, 1 failed", self.batch(*words, "--require-expect", code=1).out)
+
+
 class Verdicts(BatchCase):
     def test_verdicts_and_reasons(self):
         self.add("good")
@@ -149,14 +193,14 @@ class Verdicts(BatchCase):
         _, cases, end = self.events_by_case("cases", code=1)
         got = {name: (case["status"], case.get("reason")) for name, case in cases.items()}
         self.assertEqual(got, {
-            "good": ("passed", None), "no_expectation": ("passed", None),
+            "good": ("passed", None), "no_expectation": ("ran", None),
             "as_expected": ("passed", None), "mismatch": ("failed", "mismatch"),
             "digest": ("failed", "mismatch"), "refused": ("failed", "refused"),
             "other_error": ("failed", "refused"), "not_refused": ("failed", "not refused"),
             "no_golden": ("error", "unreadable"), "no_source": ("error", "unreadable"),
             "no_directory": ("error", "unreadable"), "syntax": ("error", "unreadable"),
             "key": ("error", "unreadable")})
-        self.assertEqual(self.counts(end), {"passed": 3, "failed": 5, "error": 5})
+        self.assertEqual(self.counts(end), {"passed": 2, "ran": 1, "failed": 5, "error": 5})
         mismatch = cases["mismatch"]
         self.assertEqual(mismatch["message"], "1 of 24 elements differ, the first at [0, 1, 2]: "
                                               f"got {MOVED[5]}, expected 99 in bad.npy; "

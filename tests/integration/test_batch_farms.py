@@ -176,7 +176,7 @@ class Farms(BatchCase):
         lines = "".join(json.dumps(event) + "\n" for event in EVENTS)
         self.assertEqual(filtered("ktap", lines), (4, KTAP))
         self.assertEqual(filtered("lava", lines), (4, LAVA))
-        self.assertIn("  not ok 2 flaky\n", filtered("ktap", lines, "--flaky", "fail")[1])
+        self.assertIn("  not ok 3 flaky\n", filtered("ktap", lines, "--flaky", "fail")[1])
         self.assertIn("TEST_CASE_ID=flaky RESULT=fail", filtered("lava", lines, "--flaky", "fail")[1])
 
     def test_a_run_without_results(self):
@@ -196,7 +196,7 @@ def case(name, status, reason=None, message=None, **more):
 MISMATCH = "2 of 24 elements differ, the first at [1, 0, 2]: 14 in out.npy, 99 in golden.npy"
 AGAIN = "mlictl run batch-failed/conv/tile_3/job.json"
 EVENTS = [
-    {"event": "begin", "cases": 7, "total": 20, "shard": "2/4", "resumed": 0, "set": "0" * 15 + "3"},
+    {"event": "begin", "cases": 8, "total": 20, "shard": "2/4", "resumed": 0, "set": "0" * 15 + "3"},
     case("plain", "passed"),
     case("flaky", "flaky", "timeout", "took longer than 5 ms", attempts=3),
     case("conv/tile_3", "failed", "mismatch", MISMATCH, again=AGAIN),
@@ -204,30 +204,34 @@ EVENTS = [
          "]]> & \t \x01\x7f \u20ac\U0001f600 \ufffd\ufffd\ufffd", again="mlictl run 'it'\\''s here/a b'",
          name_bytes=b"a#b\\c\n\"<&>'\x1b[31m\xff\xc2\x9b\xef\xbf\xbf".hex()),
     case("u", "updated", "mismatch", "wrote g.npy.new"),
+    case("bare", "ran"),
     {"event": "not_run", "name": "never/begun", "file": "cases/never/begun.json"},
-    {"event": "end", "passed": 1, "flaky": 1, "failed": 1, "error": 1, "updated": 1, "not_run": 1, "ns": 1310000000,
+    {"event": "end", "passed": 1, "ran": 1, "flaky": 1, "failed": 1, "error": 1, "updated": 1, "not_run": 1, "ns": 1310000000,
      "exit": 4}]
 HOSTILE = "]]> & ? ?? \u20ac\U0001f600 \ufffd\ufffd\ufffd"
 KTAP = f"""KTAP version 1
 1..3
   KTAP version 1
   # Subtest: (root)
-  1..4
+  1..5
   # error: cases/a.json: expect: {HOSTILE}
   # attempts 1
   # rerun: mlictl run 'it'\\''s here/a b'
   # duration_ns 1234567
   not ok 1 a\\x23b\\c?"<&>'?[31m\ufffd?\uffff # ERROR unreadable
+  # no expectation
+  # duration_ns 1234567
+  ok 2 bare
   # flaky: cases/a.json: expect: took longer than 5 ms
   # attempts 3
   # duration_ns 1234567
-  ok 2 flaky
+  ok 3 flaky
   # duration_ns 1234567
-  ok 3 plain
+  ok 4 plain
   # updated: cases/a.json: expect: wrote g.npy.new
   # attempts 1
   # duration_ns 1234567
-  not ok 4 u
+  not ok 5 u
 not ok 1 (root)
   KTAP version 1
   # Subtest: conv
@@ -256,10 +260,12 @@ error a#b\\c?"&lt;&>'?[31m\ufffd?\uffff: cases/a.json: expect: {HOSTILE}
 <LAVA_SIGNAL_TESTCASE TEST_CASE_ID=a_b_c________31m______ RESULT=fail{MEASURED}
 updated u: cases/a.json: expect: wrote g.npy.new
 <LAVA_SIGNAL_TESTCASE TEST_CASE_ID=u RESULT=fail{MEASURED}
+ran bare: no expectation
+<LAVA_SIGNAL_TESTCASE TEST_CASE_ID=bare RESULT=pass{MEASURED}
 <LAVA_SIGNAL_TESTSET START never>
 <LAVA_SIGNAL_TESTCASE TEST_CASE_ID=begun RESULT=skip>
 <LAVA_SIGNAL_TESTSET STOP>
-<LAVA_SIGNAL_TESTCASE TEST_CASE_ID=mlictl-batch RESULT=fail UNITS=cases MEASUREMENT=5>
+<LAVA_SIGNAL_TESTCASE TEST_CASE_ID=mlictl-batch RESULT=fail UNITS=cases MEASUREMENT=6>
 <LAVA_SIGNAL_TESTCASE TEST_CASE_ID=mlictl-batch-duration RESULT=pass UNITS=s MEASUREMENT=1.310000>
 """
 

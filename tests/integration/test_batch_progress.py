@@ -19,7 +19,7 @@ class Progress(Case):
         self.write_npy("cases/in.npy")
         self.write_npy("cases/golden.npy", data=bytes(24))
         for i in range(COUNT):
-            self.write(f"cases/t{i:02}.json", mov())
+            self.write(f"cases/t{i:02}.json", mov(expect={"file": "in.npy"}))
         self.write("cases/t01.json", mov(expect={"file": "golden.npy"}))
 
     def batch(self, *options, **more):
@@ -129,7 +129,7 @@ class Progress(Case):
             os.unlink(self.path("out"))
 
     def test_short_batches_show_no_progress(self):
-        self.write("one.json", mov("cases/in.npy"))
+        self.write("one.json", mov("cases/in.npy", expect={"file": "cases/in.npy"}))
         shown, code = Screen(self, "batch", "one.json").end()
         self.assertEqual(code, 0)
         self.assertRegex("\n".join(picture(shown)), r"^passed one, .*\n1 case: 1 passed; .*\n$")

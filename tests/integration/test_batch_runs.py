@@ -303,10 +303,10 @@ class Resumed(BatchCase):
         """A fingerprint that lacks the other members of the format is not accepted."""
         self.events_by_case("cases", "--resume", "s.jsonl", code=1)
         text = self.read("s.jsonl").decode()
-        self.write("s.jsonl", text.replace('"format":2', '"format":1'))
+        self.write("s.jsonl", text.replace('"format":4', '"format":1'))
         why = "the state file has no complete fingerprint of the case"
         self.assertEqual(self.reruns(code=1), self.all_cases(why))
-        self.write("s.jsonl", text.replace(',"format":2', ''))
+        self.write("s.jsonl", text.replace(',"format":4', ''))
         self.assertNotEqual(self.read("s.jsonl").decode(), text)
         self.assertEqual(self.reruns(code=1), self.all_cases(why))
 
@@ -326,7 +326,7 @@ class Resumed(BatchCase):
     def test_another_program(self):
         self.events_by_case("cases", "--resume", "s.jsonl", code=1)
         lines = [json.loads(line) for line in self.read("s.jsonl").splitlines()]
-        self.assertEqual(lines[0]["format"], 2)
+        self.assertEqual(lines[0]["format"], 4)
         for line in lines:
             if "basis" in line:
                 line["basis"]["program"] = "0123456789abcdef"
@@ -364,10 +364,10 @@ class Resumed(BatchCase):
         self.write("s.jsonl", old)
         self.assertIn(f"\n# 12 cases run again: {why}\n",
                       self.batch("cases", "--resume", "s.jsonl", "--tap", code=1).out)
-        lines[0]["format"] = 4
+        lines[0]["format"] = 5
         self.write("s.jsonl", "".join(json.dumps(line) + "\n" for line in lines))
         result = self.batch("cases", "--resume", "s.jsonl", code=2)
-        self.assertIn("format: 4 given; at most 3 is supported; a newer mlictl wrote the file", result.err)
+        self.assertIn("format: 5 given; at most 4 is supported; a newer mlictl wrote the file", result.err)
 
     def test_a_file_that_changes_while_its_case_runs(self):
         for i in range(1, 12):

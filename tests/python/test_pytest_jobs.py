@@ -141,6 +141,8 @@ class JobFiles(Scene):
         output = self.fails("--mli-jobs", "-W", "error::mli.pytest_plugin.NoExpectWarning")
         self.assertIn("\ncases/good.json: no job has `expect`, so the test compares nothing\n", output)
         self.assertNotIn("Traceback", output)
+        output = self.fails("--mli-jobs", "--mli-batch=--require-expect")
+        self.assertIn('cases/good.json: no expect: no job has "expect", which --require-expect requires', output)
 
     COUNTED = """
     import pytest

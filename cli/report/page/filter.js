@@ -75,7 +75,7 @@ function makeFilter() {
     make("option", { value: "" }, "all directories"));
   const found = directories();
   for (const name of found.slice(0, 1000)) choice.append(make("option", { value: name }, name));
-  const verdicts = ["failed", "error", "flaky", "updated", "not-run", "passed"].filter((v) => rows.some((row) => row.verdict === v));
+  const verdicts = ["failed", "error", "flaky", "updated", "not-run", "ran", "passed"].filter((v) => rows.some((row) => row.verdict === v));
   return [search, ...(verdicts.length > 1 ? verdicts.map(makeVerdictButton) : []), ...(found.length ? [choice] : []), shown];
 }
 

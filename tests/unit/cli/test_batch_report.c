@@ -74,11 +74,11 @@ static struct case_result make_hostile(void)
     return result;
 }
 
-/* Reports five cases, one of each status, then one of two that did not run, then the end. */
+/* Reports six cases, one of each status, then one of two that did not run, then the end. */
 static enum exit_code report_everything(struct batch_report *report, bool hostile)
 {
-    const struct batch_outline outline = {.total = 20, .selected = 7, .shard = {2, 4}, .set = 3};
-    struct batch_summary summary = {.count = {1, 1, 1, 1, 1},
+    const struct batch_outline outline = {.total = 20, .selected = 8, .shard = {2, 4}, .set = 3};
+    struct batch_summary summary = {.count = {1, 1, 1, 1, 1, 1},
                                     .not_run = 2,
                                     .ns = UINT64_C(1310000000),
                                     .exit = EXIT_CODE_STOPPED};
@@ -95,6 +95,7 @@ static enum exit_code report_everything(struct batch_report *report, bool hostil
                             : results_make_failed("e", CASE_ERROR, CASE_WHY_UNREADABLE, "no file"));
     report_case(report,
                 results_make_failed("u", CASE_UPDATED, CASE_WHY_MISMATCH, "wrote g.npy.new"));
+    report_case(report, results_make("bare", CASE_RAN));
     batch_report_tick(report, 5);
     batch_report_not_run(report, "never/begun", "cases/never/begun.json");
     return batch_report_end(report, &summary);
@@ -114,14 +115,18 @@ static void check_told(const char *line, bool hostile, const char *expected)
 #define MISMATCH                                                                                   \
     "cases/a.json: expect: 2 of 24 elements differ, the first at [1, 0, 2]: 14 in out.npy, 99 "    \
     "in golden.npy"
-#define LINES                                                                                      \
+#define VERDICTS                                                                                   \
     "FLAKY  flaky: passed at attempt 3; before that cases/a.json: expect: took longer than 5 "     \
     "ms\n"                                                                                         \
     "FAILED conv/tile_3: " MISMATCH "\n"                                                           \
     "       rerun: " AGAIN "\n"                                                                    \
     "ERROR  e: cases/a.json: expect: no file\n"                                                    \
-    "UPDATED u: cases/a.json: expect: wrote g.npy.new\n"                                           \
-    "5 cases: 1 passed, 1 flaky, 1 failed, 1 error, 1 updated; 2 not run; 1.31 s, 3.82 cases/s\n"
+    "UPDATED u: cases/a.json: expect: wrote g.npy.new\n"
+#define SUMMARY                                                                                    \
+    "6 cases: 1 passed, 1 flaky, 1 failed, 1 error, 1 updated, 1 ran, compares nothing; 2 not "    \
+    "run; 1.31 s, 4.58 cases/s\n"
+
+#define LINES VERDICTS SUMMARY
 
 static void test_lines(void **state)
 {
@@ -132,7 +137,8 @@ static void test_lines(void **state)
 static void test_lines_verbose(void **state)
 {
     (void)state;
-    check_told("-v", false, "passed plain, 1.23 ms\n" LINES);
+    check_told("-v", false,
+               "passed plain, 1.23 ms\n" VERDICTS "ran bare, 1.23 ms, compares nothing\n" SUMMARY);
 }
 
 static void test_lines_quiet(void **state)
@@ -201,7 +207,7 @@ static void test_tap(void **state)
     check_told(
         "--tap", true,
         "TAP version 13\n"
-        "1..7\n"
+        "1..8\n"
         "ok 1 - plain\n"
         "ok 2 - flaky\n"
         "  ---\n"
@@ -250,7 +256,8 @@ static void test_tap(void **state)
         "  attempts: 1\n"
         "  duration_ms: 1.234567\n"
         "  ...\n"
-        "Bail out! 2 of 7 cases have not run: interrupted\n");
+        "ok 6 - bare # no expectation\n"
+        "Bail out! 2 of 8 cases have not run: interrupted\n");
 }
 
 static void test_tap_none(void **state)
@@ -276,7 +283,7 @@ static void test_events(void **state)
     (void)state;
     check_told(
         "--json --quiet", false,
-        "{\"event\":\"begin\",\"cases\":7,\"total\":20,\"shard\":\"2/4\",\"resumed\":0,\"set\":"
+        "{\"event\":\"begin\",\"cases\":8,\"total\":20,\"shard\":\"2/4\",\"resumed\":0,\"set\":"
         "\"0000000000000003\"}\n"
         "{\"event\":\"case\",\"name\":\"plain\",\"file\":\"cases/a.json\",\"status\":\"passed\","
         "\"attempts\":1,\"ns\":1234567,\"bytes\":24}\n"
@@ -294,8 +301,11 @@ static void test_events(void **state)
         "{\"event\":\"case\",\"name\":\"u\",\"file\":\"cases/a.json\",\"status\":\"updated\","
         "\"attempts\":1,\"ns\":1234567,\"bytes\":24,\"reason\":\"mismatch\",\"message\":\"wrote "
         "g.npy.new\",\"pointer\":\"/expect\"}\n"
+        "{\"event\":\"case\",\"name\":\"bare\",\"file\":\"cases/a.json\",\"status\":\"ran\","
+        "\"attempts\":1,\"ns\":1234567,\"bytes\":24}\n"
         "{\"event\":\"not_run\",\"name\":\"never/begun\",\"file\":\"cases/never/begun.json\"}\n"
-        "{\"event\":\"end\",\"passed\":1,\"flaky\":1,\"failed\":1,\"error\":1,\"updated\":1,"
+        "{\"event\":\"end\",\"passed\":1,\"ran\":1,\"flaky\":1,\"failed\":1,\"error\":1,"
+        "\"updated\":1,"
         "\"not_run\":2,\"ns\":1310000000,\"exit\":4}\n");
 }
 
@@ -312,11 +322,12 @@ static char *without_place(const char *xml)
 
 #define SUITE_HEAD                                                                                 \
     "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"                                                 \
-    "<testsuites name=\"mlictl batch\" tests=\"6\" failures=\"2\" errors=\"1\" time=\"1.310000\">" \
-    "\n  <testsuite name=\"mlictl batch\" tests=\"6\" failures=\"2\" errors=\"1\" "                \
+    "<testsuites name=\"mlictl batch\" tests=\"7\" failures=\"2\" errors=\"1\" time=\"1.310000\">" \
+    "\n  <testsuite name=\"mlictl batch\" tests=\"7\" failures=\"2\" errors=\"1\" "                \
     "time=\"1.310000\" skipped=\"1\">\n"                                                           \
     "    <properties>\n"                                                                           \
     "      <property name=\"shard\" value=\"2/4\"/>\n"                                             \
+    "      <property name=\"ran\" value=\"1\"/>\n"                                                 \
     "      <property name=\"flaky\" value=\"1\"/>\n"                                               \
     "      <property name=\"not_run\" value=\"2\"/>\n"                                             \
     "      <property name=\"resumed\" value=\"0\"/>\n"                                             \
@@ -333,57 +344,67 @@ static const char junit[] = SUITE_HEAD TESTCASE("(root)", "plain") "/>\n" TESTCA
              "took longer than 5 ms</flakyError>\n"
              "      <system-out>3 attempts</system-out>\n"
              "    </testcase>\n" TESTCASE(
-                 "conv", "tile_3") ">\n"
-                                   "      <failure type=\"mismatch\" message=\"2 of 24 elements "
-                                   "differ, the first at [1, 0, 2]: "
-                                   "14 in out.npy, 99 in golden.npy\">" MISMATCH "</failure>\n"
-                                   "      <system-out>1 attempt; rerun: " AGAIN "</system-out>\n"
-                                   "    </testcase>\n" TESTCASE(
-                                       "(root)", "a#b\\c&#10;&quot;&lt;&amp;&gt;'"
-                                                 "\xef\xbf\xbd["
-                                                 "31m\xef\xbf\xbd\xef\xbf\xbd\xef\xbf"
-                                                 "\xbd") ">\n"
-                                                         "      <error "
-                                                         "type=\"unreadable\" "
-                                                         "message=\"]]&gt; &amp; &#9; "
-                                                         "\xef\xbf\xbd\xef\xbf\xbd "
-                                                         "\xe2\x82\xac\xf0\x9f\x98\x80 "
-                                                         "\xef\xbf\xbd\xef\xbf\xbd\xef"
-                                                         "\xbf\xbd\">cases/a.json: "
-                                                         "expect: "
-                                                         "]]&gt; &amp; &#9; "
-                                                         "\xef\xbf\xbd\xef\xbf\xbd "
-                                                         "\xe2\x82\xac\xf0\x9f\x98\x80 "
-                                                         "\xef\xbf\xbd\xef\xbf\xbd\xef"
-                                                         "\xbf\xbd</error>\n"
-                                                         "      <system-out>1 attempt; "
-                                                         "rerun: mlictl run 'it'\\''s "
-                                                         "here/a b'</system-out>\n"
-                                                         "    </testcase>\n" TESTCASE(
-                                                             "(root)", "u") ">\n"
-                                                                            "      <failure "
-                                                                            "type=\"updated\" "
-                                                                            "message=\"wrote "
-                                                                            "g.npy.new\">cases/"
-                                                                            "a.json: expect: "
-                                                                            "wrote "
-                                                                            "g.npy.new</failure>\n"
-                                                                            "      <system-out>1 "
-                                                                            "attempt</"
-                                                                            "system-out>\n"
-                                                                            "    </testcase>\n"
-                                                                            "    <testcase "
-                                                                            "classname=\"never\" "
-                                                                            "name=\"begun\" "
-                                                                            "file=\"cases/never/"
-                                                                            "begun.json\" "
-                                                                            "time=\"0.000000\">\n"
-                                                                            "      <skipped "
-                                                                            "message=\"not "
-                                                                            "run\"/>\n"
-                                                                            "    </testcase>\n"
-                                                                            "  </testsuite>\n"
-                                                                            "</testsuites>\n";
+                 "conv",
+                 "tile_3") ">\n"
+                           "      <failure type=\"mismatch\" message=\"2 of 24 elements "
+                           "differ, the first at [1, 0, 2]: "
+                           "14 in out.npy, 99 in golden.npy\">" MISMATCH "</failure>\n"
+                           "      <system-out>1 attempt; rerun: " AGAIN "</system-out>\n"
+                           "    </testcase>\n" TESTCASE(
+                               "(root)",
+                               "a#b\\c&#10;&quot;&lt;&amp;&gt;'"
+                               "\xef\xbf\xbd["
+                               "31m\xef\xbf\xbd\xef\xbf\xbd\xef\xbf"
+                               "\xbd") ">\n"
+                                       "      <error "
+                                       "type=\"unreadable\" "
+                                       "message=\"]]&gt; &amp; &#9; "
+                                       "\xef\xbf\xbd\xef\xbf\xbd "
+                                       "\xe2\x82\xac\xf0\x9f\x98\x80 "
+                                       "\xef\xbf\xbd\xef\xbf\xbd\xef"
+                                       "\xbf\xbd\">cases/a.json: "
+                                       "expect: "
+                                       "]]&gt; &amp; &#9; "
+                                       "\xef\xbf\xbd\xef\xbf\xbd "
+                                       "\xe2\x82\xac\xf0\x9f\x98\x80 "
+                                       "\xef\xbf\xbd\xef\xbf\xbd\xef"
+                                       "\xbf\xbd</error>\n"
+                                       "      <system-out>1 attempt; "
+                                       "rerun: mlictl run 'it'\\''s "
+                                       "here/a b'</system-out>\n"
+                                       "    </testcase>\n" TESTCASE(
+                                           "(root)",
+                                           "u") ">\n"
+                                                "      <failure "
+                                                "type=\"updated\" "
+                                                "message=\"wrote "
+                                                "g.npy.new\">cases/"
+                                                "a.json: expect: "
+                                                "wrote "
+                                                "g.npy.new</failure>\n"
+                                                "      <system-out>1 "
+                                                "attempt</"
+                                                "system-out>\n"
+                                                "    </testcase>\n"
+                                                "    <testcase classname=\"(root)\" name=\"bare\" "
+                                                "file=\"cases/a.json\" time=\"0.001234\">\n"
+                                                "      <properties>\n"
+                                                "      <property name=\"expectation\" "
+                                                "value=\"none\"/>\n"
+                                                "      </properties>\n"
+                                                "    </testcase>\n"
+                                                "    <testcase "
+                                                "classname=\"never\" "
+                                                "name=\"begun\" "
+                                                "file=\"cases/never/"
+                                                "begun.json\" "
+                                                "time=\"0.000000\">\n"
+                                                "      <skipped "
+                                                "message=\"not "
+                                                "run\"/>\n"
+                                                "    </testcase>\n"
+                                                "  </testsuite>\n"
+                                                "</testsuites>\n";
 
 static void test_junit_output(void **state)
 {
@@ -432,7 +453,7 @@ static void test_junit_file(void **state)
     xml = without_place(got);
     assert_string_equal(xml, junit);
     free(xml);
-    assert_non_null(strstr(capture_output(), "5 cases: 1 passed"));
+    assert_non_null(strstr(capture_output(), "6 cases: 1 passed"));
     unlink(path);
 }
 
@@ -445,7 +466,7 @@ static void test_junit_flaky(void **state)
     assert_int_equal(create("--junit - --flaky fail", &report), EXIT_CODE_DONE);
     report_everything(report, true);
     batch_report_destroy(report);
-    assert_non_null(strstr(capture_output(), "tests=\"6\" failures=\"3\" errors=\"1\""));
+    assert_non_null(strstr(capture_output(), "tests=\"7\" failures=\"3\" errors=\"1\""));
     assert_non_null(strstr(capture_output(), "<failure type=\"flaky\" message=\"took longer"));
     assert_null(strstr(capture_output(), "<flakyError"));
 }

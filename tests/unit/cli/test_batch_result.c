@@ -265,7 +265,7 @@ static void test_outline(void **state)
 static void test_summary(void **state)
 {
     static const char text[] =
-        "{\"event\":\"end\",\"passed\":5,\"flaky\":4,\"failed\":3,\"error\":2,"
+        "{\"event\":\"end\",\"passed\":5,\"ran\":8,\"flaky\":4,\"failed\":3,\"error\":2,"
         "\"updated\":1,\"not_run\":6,\"ns\":7,\"exit\":4}";
     struct batch_summary summary;
     struct fault fault;
@@ -276,7 +276,7 @@ static void test_summary(void **state)
     assert_no_fault(parse(text, &root, &fault), &fault);
     assert_no_fault(batch_summary_read(&root, &summary), &fault);
     json_free(&root);
-    assert_int_equal(batch_summary_ended(&summary), 15);
+    assert_int_equal(batch_summary_ended(&summary), 23);
     jsonw_init(&w);
     jsonw_object_begin(&w, NULL);
     batch_summary_write(&w, &summary);
@@ -329,8 +329,8 @@ static void test_predictions(void **state)
 
 static void test_exit(void **state)
 {
-    struct batch_summary good = {.count = {[CASE_PASSED] = 2}}, flaky = good, failed = good,
-                         left = good;
+    struct batch_summary good = {.count = {[CASE_PASSED] = 2, [CASE_RAN] = 1}}, flaky = good,
+                         failed = good, left = good;
 
     (void)state;
     flaky.count[CASE_FLAKY] = 1;
