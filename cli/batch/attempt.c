@@ -10,6 +10,7 @@
 #include "cli/file/output.h"
 #include "cli/file/text.h"
 #include "cli/run/execute.h"
+#include "cli/tensor/params.h"
 #include "cli/term/cancel.h"
 #include "cli/term/clock_ns.h"
 #include "cli/term/print.h"
@@ -111,14 +112,18 @@ static int check_place(const char *path, struct fault *fault)
     return 0;
 }
 
-static int write_file(const struct resolved *r, const char *path, bool fresh, struct fault *fault)
+/* Writes the golden file `path`: the elements of the output, or with `params` its parameters. */
+static int write_file(const struct resolved *r, const char *params, const char *path, bool fresh,
+                      struct fault *fault)
 {
     struct output golden;
     int status = check_place(path, fault);
 
     if (status)
         return -1;
-    if (output_init(&golden, path, NULL, fault) || write_content(&golden, r, fault) ||
+    if (output_init(&golden, path, NULL, fault) ||
+        (params ? output_write(&golden, params, strlen(params), 0, fault)
+                : write_content(&golden, r, fault)) ||
         output_commit_synced(&golden, fresh, fault))
         status = -1;
     output_finish(&golden);
@@ -126,30 +131,19 @@ static int write_file(const struct resolved *r, const char *path, bool fresh, st
 }
 
 /*
- * Writes the output as GOLDEN.new, or as the golden file if this does not exist; writes nothing
- * for a digest. *text becomes the part of a message that reports the file: a string on the heap,
- * or NULL if out of memory. Returns 0 or -1.
+ * Writes GOLDEN.new, or the golden file `name` if this does not exist (`fresh`). *text becomes the
+ * part of a message that reports the file: a string on the heap, or NULL if out of memory. Returns
+ * 0 or -1.
  */
-static int golden_write(const struct resolved *r, char **text, struct fault *fault)
+static int golden_write(const struct resolved *r, const char *params, const char *name, bool fresh,
+                        char **text, struct fault *fault)
 {
     char *path = NULL, shown[PRINT_PATH_MAX];
     struct fault ignored;
-    bool fresh = r->expect.fd < 0;
 
-    *text = NULL;
-    if (r->job->expect.kind != EXPECT_FILE) {
-        *text = strdup("to accept the result, put the digest after \"got\" into the job file");
-        return 0;
-    }
-    enum file_format format = tensor_spec_format(&r->job->expect.golden);
-    if (file_format_is_archive(format))
-        return fault_set(
-            fault, FAULT_INVALID_PARAMS, NULL,
-            "a golden tensor in a .%s file cannot be updated; give it a file of its own",
-            file_format_word(format));
-    if (asprintf(&path, "%s%s", r->expect_path, fresh ? "" : ".new") < 0)
+    if (asprintf(&path, "%s%s", name, fresh ? "" : ".new") < 0)
         return fault_no_memory(fault);
-    int status = write_file(r, path, fresh, fault);
+    int status = write_file(r, params, path, fresh, fault);
     const char *done = "written to", *next = fresh ? "" : "; rename that file to accept the result";
     if (status && fresh && check_place(path, &ignored) == 0 && access(path, F_OK) == 0) {
         status = 0;
@@ -159,6 +153,43 @@ static int golden_write(const struct resolved *r, char **text, struct fault *fau
     if (status == 0 && asprintf(text, "%s %s%s", done, print_path(shown, path), next) < 0)
         *text = NULL;
     free(path);
+    return status;
+}
+
+/* Accepts the elements of a result: writes them, unless a digest is expected. */
+static int accept_elements(const struct resolved *r, char **text, struct fault *fault)
+{
+    const enum file_format format = tensor_spec_format(&r->job->expect.golden);
+
+    if (r->job->expect.kind != EXPECT_FILE) {
+        *text = strdup("to accept the result, put the digest after \"got\" into the job file");
+        return 0;
+    }
+    if (file_format_is_archive(format))
+        return fault_set(
+            fault, FAULT_INVALID_PARAMS, NULL,
+            "a golden tensor in a .%s file cannot be updated; give it a file of its own",
+            file_format_word(format));
+    return golden_write(r, NULL, r->expect_path, r->expect.fd < 0, text, fault);
+}
+
+/* Accepts the parameters of a result: writes them, unless the job file has the expected ones. */
+static int accept_params(const struct resolved *r, const struct tensor_desc *got, char **text,
+                         struct fault *fault)
+{
+    char *params = params_text(got);
+    int status = 0;
+
+    if (!params)
+        return fault_no_memory(fault);
+    if (r->wanted_path) {
+        status = golden_write(r, params, r->wanted_path, !r->has_wanted, text, fault);
+    } else if (asprintf(text, "to accept the parameters, put %.*s into expect.params",
+                        (int)strcspn(params, "\n"), params) < 0) {
+        *text = NULL;
+        status = fault_no_memory(fault);
+    }
+    free(params);
     return status;
 }
 
@@ -226,11 +257,12 @@ static void describe_difference(struct attempt *attempt, const struct resolved *
                                 const struct outcome *outcome)
 {
     struct case_result *result = &attempt->result;
-    const char *golden = resolved->expect_path;
+    const bool params = outcome->difference.kind == DIFFERENCE_PARAMS;
+    const char *golden = params ? resolved->wanted_path : resolved->expect_path;
     char text[COMPARE_TEXT_MAX], cause[COMPARE_CAUSE_MAX], shown[PRINT_PATH_MAX];
     struct jsonw w;
 
-    difference_expected(&outcome->difference, golden ? print_path(shown, golden) : NULL, text);
+    difference_text(&outcome->difference, NULL, golden ? print_path(shown, golden) : NULL, text);
     if (asprintf(&result->message, "%s%s", text, difference_cause(&outcome->difference, cause)) < 0)
         result->message = NULL;
     if (asprintf(&result->pointer, "%s/expect", resolved->job->pointer) < 0)
@@ -291,11 +323,30 @@ static void describe_further(struct attempt *attempt, const struct resolved *res
     case_result_finish(&other.result);
 }
 
-/* Writes the golden file of a job whose output does not match it; the next job then runs. */
+/* Returns whether the elements of a result differ from the expected ones, which may be missing. */
+static bool elements_differ(const struct resolved *r, const struct outcome *outcome)
+{
+    return (r->job->expect.kind == EXPECT_FILE && r->expect.fd < 0) ||
+           (outcome->difference.kind != DIFFERENCE_NONE &&
+            outcome->difference.kind != DIFFERENCE_PARAMS);
+}
+
+/* Returns whether the parameters of a result differ from the expected ones. */
+static bool params_differ(const struct resolved *r, const struct outcome *outcome)
+{
+    struct difference difference;
+
+    if (!r->has_wanted)
+        return r->wanted_path != NULL;
+    compare_params(&outcome->result.dst, &r->wanted, &difference);
+    return difference.kind != DIFFERENCE_NONE;
+}
+
+/* Writes the golden files of a job whose result does not match them; the next job then runs. */
 static void update(struct attempt *attempt, const struct resolved *resolved,
                    const struct outcome *outcome)
 {
-    char *text;
+    char *texts[2] = {NULL, NULL};
     struct fault fault;
 
     if (attempt->result.status == CASE_UPDATED)
@@ -303,13 +354,17 @@ static void update(struct attempt *attempt, const struct resolved *resolved,
     else
         describe(attempt, resolved, outcome);
     attempt->result.status = CASE_UPDATED;
-    if (golden_write(resolved, &text, &fault)) {
+    if ((elements_differ(resolved, outcome) && accept_elements(resolved, &texts[0], &fault)) ||
+        (params_differ(resolved, outcome) &&
+         accept_params(resolved, &outcome->result.dst, &texts[1], &fault))) {
         set_reason(attempt, CASE_WHY_STORAGE);
         append(&attempt->result.message, "; ", fault.text);
         attempt->over = true;
-    } else if (text) {
-        append(&attempt->result.message, "; ", text);
-        free(text);
+    }
+    for (int i = 0; i < 2; i++) {
+        if (texts[i] && !attempt->over)
+            append(&attempt->result.message, "; ", texts[i]);
+        free(texts[i]);
     }
 }
 
@@ -359,6 +414,8 @@ static void run_job(struct attempt *attempt, struct execution *execution,
     if (outcome.moved) {
         attempt->result.bytes += outcome.result.bytes;
         attempt->moved++;
+        if (outcome_remark(job) && !attempt->result.remark)
+            attempt->result.remark = strdup(outcome_remark(job));
         attempt->result.transfers_ns += outcome.result.ns_moving;
     }
     if (outcome.verdict == VERDICT_REFUSED && exit_code_of(&outcome.fault) == EXIT_CODE_LOST) {

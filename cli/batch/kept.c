@@ -15,6 +15,7 @@
 #include "cli/file/regular.h"
 #include "cli/report/fingerprint.h"
 #include "cli/run/job_buffers.h"
+#include "cli/tensor/params.h"
 #include "cli/term/print.h"
 #include "proto/file/job_spec.h"
 #include "proto/json/jsonw.h"
@@ -465,8 +466,8 @@ static int open_case(const struct keeping *keeping, const char *place, struct fa
 /* Removes the files of a kept case from its open directory, and no other files. */
 static void forget_files(int fd)
 {
-    static const char *const names[] = {"job.json",  "params.json", "given.npy",
-                                        "given.raw", "out.npy",     "out.raw"};
+    static const char *const names[] = {"job.json",   "params.json", "given.npy", "given.raw",
+                                        "given.json", "golden.json", "out.npy",   "out.raw"};
     char name[32];
 
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
@@ -698,7 +699,8 @@ void evidence_init(struct evidence *evidence)
 {
     static const struct evidence_file none = {.fd = -1};
 
-    *evidence = (struct evidence){.source = none, .golden = none, .before = none, .given = -1};
+    *evidence = (struct evidence){
+        .source = none, .golden = none, .wanted = none, .before = none, .given = -1};
 }
 
 static int duplicate(int fd)
@@ -736,6 +738,8 @@ void evidence_take(struct evidence *evidence, const struct resolved *resolved,
                    const struct produced *produced, const struct job_buffers *buffers,
                    const struct outcome *outcome)
 {
+    static const struct tensor_file closed = {.fd = -1};
+
     evidence->job = resolved->job;
     evidence->src_buffer = resolved->src_buffer;
     evidence->dst_buffer = resolved->dst_buffer;
@@ -743,12 +747,16 @@ void evidence_take(struct evidence *evidence, const struct resolved *resolved,
     if (resolved->src_buffer)
         take_buffer(&evidence->source, buffers, resolved->job->src.buffer_index);
     take_input(&evidence->golden, resolved->expect_path, &resolved->expect, produced);
+    take_input(&evidence->wanted, resolved->wanted_path, &closed, produced);
     /* The kept job updates a copy of the tensor: keep the tensor as it was before the update. */
     evidence->before.fd = duplicate(resolved->before.fd);
     if (resolved->dst_buffer)
         take_buffer(&evidence->before, buffers, resolved->job->dst.buffer_index);
     if (outcome->moved)
         evidence->given = duplicate(resolved->output.fd);
+    if (outcome->moved && resolved->job->expect.has_params)
+        evidence->given_params = params_text(&outcome->result.dst);
+    evidence->params_differ = outcome->difference.kind == DIFFERENCE_PARAMS;
 }
 
 static void finish(struct evidence_file *file)
@@ -761,6 +769,8 @@ void evidence_finish(struct evidence *evidence)
 {
     finish(&evidence->source);
     finish(&evidence->golden);
+    finish(&evidence->wanted);
+    free(evidence->given_params);
     finish(&evidence->before);
     close_open(evidence->given);
     evidence_init(evidence);
@@ -924,7 +934,7 @@ static bool save_link(const struct keeper *keeper, const char *name, int fd)
 /* Saves a file that the job reads. Omits a file that cannot be opened, so that the kept job fails
  * as the original did. */
 static int save_input(const struct keeper *keeper, const struct evidence_file *file,
-                      struct tensor_spec *ref, char name[FILE_NAME_MAX], const char *called)
+                      const char *name)
 {
     if (!file->path)
         return fault_no_memory(keeper->fault);
@@ -932,8 +942,6 @@ static int save_input(const struct keeper *keeper, const struct evidence_file *f
     int fd = file->fd, opened = -1, status = 0;
     if (fd < 0)
         fd = opened = regular_open(file->path, O_RDONLY, &looked);
-    snprintf(name, FILE_NAME_MAX, "%s.%s", called, ending_of(ref));
-    ref->file = name;
     if (fd >= 0 && !save_link(keeper, name, fd))
         status = save(keeper, name, fd, NULL, 0);
     close_open(opened);
@@ -965,13 +973,15 @@ static void leave_buffer(struct tensor_spec *spec, const struct buffer_spec *buf
 
 static int keep_files(const struct keeper *keeper, const struct evidence *evidence)
 {
-    static char params[] = "params.json";
+    static char params[] = "params.json", wanted[] = "golden.json", got[] = "given.json";
     char source[FILE_NAME_MAX], golden[FILE_NAME_MAX], out[FILE_NAME_MAX], given[FILE_NAME_MAX];
     /* Copies pointers: *evidence->job still owns the members that are not replaced below. */
     struct job_spec job = *evidence->job;
 
     snprintf(out, sizeof(out), "out.%s", ending_of(&job.dst));
     snprintf(given, sizeof(given), "given.%s", ending_of(&job.dst));
+    snprintf(source, sizeof(source), "source.%s", ending_of(&job.src));
+    snprintf(golden, sizeof(golden), "golden.%s", ending_of(&job.expect.golden));
     leave_buffer(&job.src, evidence->src_buffer);
     leave_buffer(&job.dst, evidence->dst_buffer);
     job.dst.update |= evidence->dst_buffer != NULL;
@@ -980,14 +990,21 @@ static int keep_files(const struct keeper *keeper, const struct evidence *eviden
     job.after_count = 0;
     if (job.dst.params)
         job.dst.params = params;
-    if (save_input(keeper, &evidence->source, &job.src, source, "source"))
-        return -1;
-    if (job.expect.kind == EXPECT_FILE &&
-        save_input(keeper, &evidence->golden, &job.expect.golden, golden, "golden"))
+    job.src.file = source;
+    if (job.expect.kind == EXPECT_FILE)
+        job.expect.golden.file = golden;
+    if (job.expect.golden.params)
+        job.expect.golden.params = wanted;
+    if (save_input(keeper, &evidence->source, source) ||
+        (job.expect.kind == EXPECT_FILE && save_input(keeper, &evidence->golden, golden)) ||
+        (job.expect.golden.params && save_input(keeper, &evidence->wanted, wanted)))
         return -1;
     if (evidence->before.fd >= 0 && save(keeper, out, evidence->before.fd, NULL, 0))
         return -1;
     if (evidence->given >= 0 && save(keeper, given, evidence->given, NULL, 0))
+        return -1;
+    if (evidence->given_params &&
+        save(keeper, got, -1, evidence->given_params, strlen(evidence->given_params)))
         return -1;
     return save_job(keeper, &job);
 }
@@ -999,7 +1016,8 @@ static char *given_path(const char *place, const struct evidence *evidence)
     char *path = NULL;
 
     if (evidence->given < 0 ||
-        asprintf(&path, "%s/given.%s", place, ending_of(&evidence->job->dst)) < 0)
+        asprintf(&path, "%s/given.%s", place,
+                 evidence->params_differ ? "json" : ending_of(&evidence->job->dst)) < 0)
         return NULL;
     return path;
 }

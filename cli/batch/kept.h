@@ -10,7 +10,9 @@
  *                               the buffer's bytes
  *         out.*                 the job's output; for an update, the tensor before the update; for
  *                               an output in a buffer, the buffer's bytes
- *         given.*               the result of the failed job
+ *         golden.json           a copy of the file of expected parameters
+ *         given.*, given.json   the result of the failed job, and its parameters if they are
+ * compared
  *
  * A run writes and removes only directories that are in the list, and follows no symbolic links
  * below DIR.
@@ -48,9 +50,11 @@ struct evidence_file {
 
 struct evidence {
     const struct job_spec *job; /* owned by the attempt; NULL: no job failed */
-    const struct buffer_spec *src_buffer, *dst_buffer; /* owned by the attempt; or NULL */
-    struct evidence_file source, golden, before;
-    int given; /* descriptor of the complete output file; -1: the job has no result */
+    const struct buffer_spec *src_buffer, *dst_buffer;   /* owned by the attempt; or NULL */
+    struct evidence_file source, golden, before, wanted; /* wanted: the expected parameters */
+    int given;          /* descriptor of the complete output file; -1: the job has no result */
+    char *given_params; /* text of the result's parameters; NULL: they are not compared */
+    bool params_differ; /* the parameters are the difference */
 };
 
 void evidence_init(struct evidence *evidence);

@@ -64,8 +64,8 @@ static int collect(struct collector *collector, const struct job_file *file)
 
         if (note(collector, INPUT_SRC, job->src.file) ||
             (job->dst.update && note(collector, INPUT_DST, job->dst.file)) ||
-            (job->expect.kind == EXPECT_FILE &&
-             note(collector, INPUT_EXPECT, job->expect.golden.file)))
+            note(collector, INPUT_EXPECT, job->expect.golden.file) ||
+            note(collector, INPUT_EXPECT, job->expect.golden.params))
             return -1;
         if ((job->dst.file && add_name(&collector->known, job->dst.file) < 0) ||
             (job->dst.params && add_name(&collector->known, job->dst.params) < 0))

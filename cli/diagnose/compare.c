@@ -165,6 +165,66 @@ void difference_of_digests(const uint8_t a[SHA256_SIZE], const uint8_t b[SHA256_
     memcpy(difference->b_digest, b, SHA256_SIZE);
 }
 
+static void note_param(struct difference *difference, const char *name, const char *a,
+                       const char *b)
+{
+    if (difference->count++ > 0)
+        return;
+    difference->kind = DIFFERENCE_PARAMS;
+    snprintf(difference->param, sizeof(difference->param), "%s", name);
+    snprintf(difference->a_value, sizeof(difference->a_value), "%s", a);
+    snprintf(difference->b_value, sizeof(difference->b_value), "%s", b);
+}
+
+/* Compares two numbers. A negative axis means parameters that are not per axis. */
+static void note_number(struct difference *difference, const char *name, bool is_axis, int a, int b)
+{
+    char left[16], right[16];
+
+    snprintf(left, sizeof(left), is_axis && a < 0 ? "none" : "%d", a);
+    snprintf(right, sizeof(right), is_axis && b < 0 ? "none" : "%d", b);
+    if (a != b)
+        note_param(difference, name, left, right);
+}
+
+static void compare_entries(const struct quant *a, const struct quant *b, enum quant_param param,
+                            struct difference *difference)
+{
+    const bool per_axis = a->count > 0 && a->axis >= 0;
+    const uint32_t count = per_axis ? a->count : 1;
+
+    for (uint32_t i = 0; i < count; i++) {
+        const int left = quant_entry(a, param, i), right = quant_entry(b, param, i);
+        char name[sizeof(difference->param)];
+
+        if (left == right)
+            continue;
+        snprintf(name, sizeof(name), per_axis ? "%s[%" PRIu32 "]" : "%s", quant_param_name(param),
+                 i);
+        note_number(difference, name, false, left, right);
+    }
+}
+
+void compare_params(const struct tensor_desc *a, const struct tensor_desc *b,
+                    struct difference *difference)
+{
+    const struct quant *x = &a->quant, *y = &b->quant;
+    const int x_axis = x->count ? x->axis : -1, y_axis = y->count ? y->axis : -1;
+
+    *difference = (struct difference){0};
+    if (a->has_type && b->has_type && a->type != b->type)
+        note_param(difference, "type", element_type_name(a->type), element_type_name(b->type));
+    note_number(difference, "frac_bits", false, x->has_frac_bits ? x->frac_bits : 0,
+                y->has_frac_bits ? y->frac_bits : 0);
+    note_number(difference, "axis", true, x_axis, y_axis);
+    if (x_axis == y_axis && x_axis >= 0)
+        note_number(difference, "number of entries", false, (int)x->count, (int)y->count);
+    if (x_axis != y_axis || (x_axis >= 0 && x->count != y->count))
+        return;
+    for (enum quant_param param = QUANT_SCALE; param < QUANT_PARAMS; param++)
+        compare_entries(x, y, param, difference);
+}
+
 static void coordinate_text(const struct difference *difference, char out[PRINT_TEXT_MAX])
 {
     print_shape(out, difference->a.rank, difference->at);
@@ -199,86 +259,98 @@ static const char *shape_cause(const struct difference *difference)
                : "";
 }
 
-/* The parts of a sentence about a difference. */
-struct words {
-    char head[2 * PRINT_TEXT_MAX + 32], a[SHA256_TEXT_SIZE], b[SHA256_TEXT_SIZE];
-};
+enum { VALUE_MAX = SHA256_TEXT_SIZE }; /* the longest value is a digest */
 
-/* Fills the parts of the sentence. `byte` is the word before the number of a byte, as in "byte 5".
- */
-static void fill_words(struct words *w, const struct difference *d, const char *byte)
+_Static_assert((int)VALUE_MAX >= (int)PRINT_TEXT_MAX, "a shape fits");
+
+/* Writes what differs in a and in b. */
+static void write_values(const struct difference *d, char a[VALUE_MAX], char b[VALUE_MAX])
 {
-    char at[PRINT_TEXT_MAX];
-
     switch (d->kind) {
     case DIFFERENCE_NONE:
+        a[0] = b[0] = '\0';
         break;
     case DIFFERENCE_SIZE:
-        strcpy(w->head, "sizes differ");
-        snprintf(w->a, sizeof(w->a), "%" PRIu64 " B", d->a_bytes);
-        snprintf(w->b, sizeof(w->b), "%" PRIu64 " B", d->b_bytes);
+        snprintf(a, VALUE_MAX, "%" PRIu64 " B", d->a_bytes);
+        snprintf(b, VALUE_MAX, "%" PRIu64 " B", d->b_bytes);
         break;
     case DIFFERENCE_DTYPE:
-        strcpy(w->head, "dtypes differ");
-        strcpy(w->a, dtype_of_header(&d->a)->name);
-        strcpy(w->b, dtype_of_header(&d->b)->name);
+        snprintf(a, VALUE_MAX, "%s", dtype_of_header(&d->a)->name);
+        snprintf(b, VALUE_MAX, "%s", dtype_of_header(&d->b)->name);
         break;
     case DIFFERENCE_SHAPE:
-        strcpy(w->head, "shapes differ");
-        print_shape(w->a, d->a.rank, d->a.shape);
-        print_shape(w->b, d->b.rank, d->b.shape);
+        print_shape(a, d->a.rank, d->a.shape);
+        print_shape(b, d->b.rank, d->b.shape);
         break;
     case DIFFERENCE_VALUES:
-        coordinate_text(d, at);
-        snprintf(w->head, sizeof(w->head),
-                 "%" PRIu64 " of %" PRIu64 " elements differ, the first at %s", d->count,
-                 d->elements, at);
-        strcpy(w->a, d->a_value);
-        strcpy(w->b, d->b_value);
+    case DIFFERENCE_PARAMS:
+        snprintf(a, VALUE_MAX, "%s", d->a_value);
+        snprintf(b, VALUE_MAX, "%s", d->b_value);
         break;
     case DIFFERENCE_BYTES:
-        snprintf(w->head, sizeof(w->head),
-                 "%" PRIu64 " of %" PRIu64 " bytes differ, the first at %s%" PRIu64, d->count,
-                 d->a_bytes, byte, d->byte_at);
-        snprintf(w->a, sizeof(w->a), "0x%02x", d->a_byte);
-        snprintf(w->b, sizeof(w->b), "0x%02x", d->b_byte);
+        snprintf(a, VALUE_MAX, "0x%02x", d->a_byte);
+        snprintf(b, VALUE_MAX, "0x%02x", d->b_byte);
         break;
     case DIFFERENCE_DIGEST:
-        strcpy(w->head, "digests differ");
-        sha256_to_text(d->a_digest, w->a);
-        sha256_to_text(d->b_digest, w->b);
+        sha256_to_text(d->a_digest, a);
+        sha256_to_text(d->b_digest, b);
         break;
     }
 }
 
-const char *difference_text(const struct difference *difference, const char *a, const char *b,
-                            char out[COMPARE_TEXT_MAX])
+/* Writes the sentence up to the colon. Returns its length. */
+static int write_head(const struct difference *d, bool expected, char out[COMPARE_TEXT_MAX])
 {
-    struct words w;
+    static const char *const nouns[] = {[DIFFERENCE_SIZE] = "sizes",
+                                        [DIFFERENCE_DTYPE] = "dtypes",
+                                        [DIFFERENCE_SHAPE] = "shapes",
+                                        [DIFFERENCE_DIGEST] = "digests"};
+    char at[PRINT_TEXT_MAX];
 
-    fill_words(&w, difference, "");
-    if (difference->kind == DIFFERENCE_NONE)
-        snprintf(out, COMPARE_TEXT_MAX, "the same");
-    else if (difference->kind == DIFFERENCE_DIGEST)
-        snprintf(out, COMPARE_TEXT_MAX, "%s: %s of %s, %s expected", w.head, w.a, a, w.b);
-    else
-        snprintf(out, COMPARE_TEXT_MAX, "%s: %s in %s, %s in %s%s", w.head, w.a, a, w.b, b,
-                 shape_cause(difference));
-    return out;
+    switch (d->kind) {
+    case DIFFERENCE_VALUES:
+        coordinate_text(d, at);
+        return snprintf(out, COMPARE_TEXT_MAX,
+                        "%" PRIu64 " of %" PRIu64 " elements differ, the first at %s", d->count,
+                        d->elements, at);
+    case DIFFERENCE_BYTES:
+        return snprintf(out, COMPARE_TEXT_MAX,
+                        "%s%" PRIu64 " of %" PRIu64 " bytes differ, the first at %s%" PRIu64,
+                        expected ? "the elements are the same, but " : "", d->count, d->a_bytes,
+                        expected ? "byte " : "", d->byte_at);
+    case DIFFERENCE_PARAMS:
+        if (d->count > 1)
+            snprintf(at, sizeof(at), " and %" PRIu64 " more", d->count - 1);
+        return snprintf(out, COMPARE_TEXT_MAX, "the quantisation parameters differ in %s%s",
+                        d->param, d->count > 1 ? at : "");
+    default:
+        return snprintf(out, COMPARE_TEXT_MAX, "%s differ", nouns[d->kind]);
+    }
 }
 
-const char *difference_expected(const struct difference *difference, const char *golden,
-                                char out[COMPARE_TEXT_MAX])
+const char *difference_text(const struct difference *d, const char *a, const char *b,
+                            char out[COMPARE_TEXT_MAX])
 {
-    const bool names_file = golden && difference->kind != DIFFERENCE_DIGEST;
-    struct words w;
+    char left[VALUE_MAX], right[VALUE_MAX];
+    const char *cause = d->kind == DIFFERENCE_SHAPE ? shape_cause(d) : "";
 
-    if (difference->kind == DIFFERENCE_NONE)
-        return difference_text(difference, "", "", out);
-    fill_words(&w, difference, "byte ");
-    snprintf(out, COMPARE_TEXT_MAX, "%s%s: got %s, expected %s%s%s%s",
-             difference->kind == DIFFERENCE_BYTES ? "the elements are the same, but " : "", w.head,
-             w.a, w.b, names_file ? " in " : "", names_file ? golden : "", shape_cause(difference));
+    if (d->kind == DIFFERENCE_NONE) {
+        snprintf(out, COMPARE_TEXT_MAX, "the same");
+        return out;
+    }
+    write_values(d, left, right);
+    const int length = write_head(d, !a, out);
+    char *end = out + length;
+    const size_t size = (size_t)(COMPARE_TEXT_MAX - length);
+    if (d->kind == DIFFERENCE_DIGEST && a)
+        snprintf(end, size, ": %s of %s, %s expected", left, a, right);
+    else if (d->kind == DIFFERENCE_DIGEST)
+        snprintf(end, size, ": got %s, expected %s", left, right);
+    else if (a)
+        snprintf(end, size, ": %s in %s, %s in %s%s", left, a, right, b, cause);
+    else
+        snprintf(end, size, ": got %s, expected %s%s%s%s", left, right, b ? " in " : "", b ? b : "",
+                 cause);
     return out;
 }
 
@@ -361,10 +433,20 @@ static void size_json(struct jsonw *w, const char *key, uint64_t bytes)
     jsonw_object_end(w);
 }
 
+/* Writes the value of a parameter: a number, or a word for types and a missing axis. */
+static void param_json(struct jsonw *w, const char *key, const char *value)
+{
+    const bool number = strspn(value, "-0123456789") == strlen(value);
+
+    jsonw_object_begin(w, key);
+    (number ? jsonw_raw : jsonw_string)(w, "value", value);
+    jsonw_object_end(w);
+}
+
 void difference_json(struct jsonw *w, const char *key, const struct difference *difference)
 {
-    static const char *const kinds[] = {"none",   "size",  "dtype", "shape",
-                                        "values", "bytes", "digest"};
+    static const char *const kinds[] = {"none",   "size",  "dtype",  "shape",
+                                        "values", "bytes", "digest", "params"};
     if (difference->kind == DIFFERENCE_NONE) {
         jsonw_null(w, key);
         return;
@@ -388,6 +470,11 @@ void difference_json(struct jsonw *w, const char *key, const struct difference *
     } else if (difference->kind == DIFFERENCE_DIGEST) {
         digest_json(w, "a", difference->a_digest);
         digest_json(w, "b", difference->b_digest);
+    } else if (difference->kind == DIFFERENCE_PARAMS) {
+        jsonw_string(w, "param", difference->param);
+        jsonw_uint(w, "count", difference->count);
+        param_json(w, "a", difference->a_value);
+        param_json(w, "b", difference->b_value);
     } else {
         side_json(w, "a", difference, &difference->a, difference->a_value);
         side_json(w, "b", difference, &difference->b, difference->b_value);

@@ -15,8 +15,8 @@
 
 /*
  * The difference of two tensors a and b, of the first kind that applies: the size of a raw file,
- * the dtype, the shape, the elements, other bytes of the files. If b is known by its digest only,
- * the kind is DIFFERENCE_DIGEST.
+ * the dtype, the shape, the elements, other bytes of the files, the quantisation parameters. If b
+ * is known by its digest only, the kind is DIFFERENCE_DIGEST instead of these.
  */
 struct difference {
     enum {
@@ -26,19 +26,21 @@ struct difference {
         DIFFERENCE_SHAPE,
         DIFFERENCE_VALUES,
         DIFFERENCE_BYTES,
-        DIFFERENCE_DIGEST
+        DIFFERENCE_DIGEST,
+        DIFFERENCE_PARAMS
     } kind;
     uint64_t a_bytes, b_bytes; /* DIFFERENCE_SIZE: the sizes; DIFFERENCE_BYTES: the equal size */
     struct npy_header a, b;
     /* For DIFFERENCE_VALUES: */
     uint32_t at[MLI_MAX_RANK]; /* coordinate of the first different element */
-    char a_value[DTYPE_TEXT_MAX], b_value[DTYPE_TEXT_MAX];
+    char a_value[DTYPE_TEXT_MAX], b_value[DTYPE_TEXT_MAX]; /* also of the parameter `param` */
     uint64_t count, elements; /* numbers of different elements (or bytes), and of all elements */
     struct differing differing;
     struct diagnosis diagnosis; /* after compare_diagnose() */
     /* For DIFFERENCE_BYTES: position and values of the first different byte */
     uint64_t byte_at;
     uint8_t a_byte, b_byte;
+    char param[32]; /* DIFFERENCE_PARAMS: the first of `count` that differ, such as "scale[2]" */
     /* For DIFFERENCE_DIGEST: */
     uint8_t a_digest[SHA256_SIZE], b_digest[SHA256_SIZE];
 };
@@ -89,24 +91,25 @@ int compare_diagnose(const struct tensor_file *a, const struct tensor_file *b,
 int compare_bytes(struct tensor_file *a, struct tensor_file *b, uint64_t size,
                   struct difference *difference, struct fault *fault);
 
+/**
+ * Compares the quantisation parameters of two tensors; their types only if both have one. Missing
+ * parameters are neutral. Sets *difference to DIFFERENCE_NONE or _PARAMS.
+ */
+void compare_params(const struct tensor_desc *a, const struct tensor_desc *b,
+                    struct difference *difference);
+
 /** Fills *difference, of kind DIFFERENCE_DIGEST, for two digests that differ. */
 void difference_of_digests(const uint8_t a[SHA256_SIZE], const uint8_t b[SHA256_SIZE],
                            struct difference *difference);
 
 enum { COMPARE_TEXT_MAX = 512, COMPARE_CAUSE_MAX = 2 * DIAGNOSIS_TEXT_MAX + 8 };
 /**
- * Writes a difference as a sentence; `a` and `b` are the names of the tensors (`b` may be null for
- * DIFFERENCE_DIGEST). Returns `out`.
+ * Writes a difference as a sentence, such as "...: 14 in A, 99 in B". `a` and `b` are the names of
+ * the tensors. If `a` is null, the first one is a result and the second one the expected tensor:
+ * "...: got 14, expected 99 in golden.npy" (`b` may be null then). Returns `out`.
  */
 const char *difference_text(const struct difference *difference, const char *a, const char *b,
                             char out[COMPARE_TEXT_MAX]);
-
-/**
- * Like difference_text(), for a result `a` and an expected tensor `b`: "got 14, expected 99 in
- * golden.npy". `golden` is the name of b's file, or null. Returns `out`.
- */
-const char *difference_expected(const struct difference *difference, const char *golden,
-                                char out[COMPARE_TEXT_MAX]);
 
 /**
  * Writes the diagnosis with "; " before it, as an addition to a sentence; empty if there is no

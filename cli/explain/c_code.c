@@ -261,26 +261,19 @@ static void put_cfg(struct textw *w, const struct resolved *r)
     textw_printf(w, "    };\n");
 }
 
-/* Returns an entry of a parameter array: "scale", "zero_point" or "scale_frac_bits". */
-static int64_t entry_of(const struct quant *quant, const char *which, uint32_t i)
-{
-    if (*which == 'z')
-        return quant->zero_point[i];
-    return strcmp(which, "scale") == 0 ? quant->scale[i] : quant->scale_frac_bits[i];
-}
-
-static void put_parameter_array(struct textw *w, const struct quant *quant, const char *which,
+static void put_parameter_array(struct textw *w, const struct quant *quant, enum quant_param param,
                                 uint32_t out_count)
 {
-    const char *type = strcmp(which, "scale_frac_bits") == 0 ? "int8_t" : "int16_t";
+    const char *type = param == QUANT_SCALE_FRAC_BITS ? "int8_t" : "int16_t";
+    const char *which = quant_param_name(param);
 
     textw_printf(w, "    static %s in_%s[%" PRIu32 "] = {", type, which, quant->count);
     for (uint32_t i = 0; i < quant->count; i++)
-        textw_printf(w, "%s%" PRId64,
+        textw_printf(w, "%s%d",
                      i % NUMBERS_IN_LINE ? ", "
                      : i                 ? ",\n        "
                                          : "\n        ",
-                     entry_of(quant, which, i));
+                     quant_entry(quant, param, i));
     textw_printf(w, "\n    };\n");
     textw_printf(w, "    static %s out_%s[%" PRIu32 "];\n", type, which, out_count);
 }
@@ -290,26 +283,20 @@ static bool has_arrays(const struct quant *quant)
     return quant->count > 0 && quant->axis >= 0;
 }
 
-/* Returns the number of entries in each parameter array of the result. */
-static uint32_t out_entries(const struct explained *e, const struct resolved *r)
-{
-    return r->result.shape[e->dst.quant_axis];
-}
-
 static void put_parameter_arrays(struct textw *w, const struct explained *e,
                                  const struct resolved *r)
 {
     const struct quant *quant = &r->wire.src.desc.quant;
 
-    if (!has_arrays(quant))
-        return;
-    put_parameter_array(w, quant, "scale", out_entries(e, r));
-    put_parameter_array(w, quant, "zero_point", out_entries(e, r));
-    put_parameter_array(w, quant, "scale_frac_bits", out_entries(e, r));
+    for (enum quant_param param = QUANT_SCALE; has_arrays(quant) && param < QUANT_PARAMS; param++)
+        put_parameter_array(w, quant, param, r->result.shape[e->dst.quant_axis]);
 }
 
-static void put_container(struct textw *w, const char *tensor, const char *which, const char *mem)
+static void put_container(struct textw *w, const char *tensor, enum quant_param param)
 {
+    const char *which = quant_param_name(param);
+    const char *mem = param == QUANT_SCALE_FRAC_BITS ? "pi8" : "pi16";
+
     textw_printf(w, "    %s.el_params.sa.%s.capacity = sizeof %s_%s;\n", tensor, which, tensor,
                  which);
     textw_printf(w, "    %s.el_params.sa.%s.mem.%s = %s_%s;\n", tensor, which, mem, tensor, which);
@@ -317,9 +304,8 @@ static void put_container(struct textw *w, const char *tensor, const char *which
 
 static void put_containers(struct textw *w, const char *tensor)
 {
-    put_container(w, tensor, "scale", "pi16");
-    put_container(w, tensor, "zero_point", "pi16");
-    put_container(w, tensor, "scale_frac_bits", "pi8");
+    for (enum quant_param param = QUANT_SCALE; param < QUANT_PARAMS; param++)
+        put_container(w, tensor, param);
 }
 
 static void put_parameters(struct textw *w, const struct resolved *r)
@@ -336,12 +322,10 @@ static void put_parameters(struct textw *w, const struct resolved *r)
         put_containers(w, "out");
     } else if (src->type == MLI_EL_SA_8 || src->type == MLI_EL_SA_32) {
         textw_printf(w, "    in.el_params.sa.dim = -1;\n");
-        textw_printf(w, "    in.el_params.sa.scale.mem.i16 = %d;\n",
-                     quant->count ? quant->scale[0] : 1);
-        textw_printf(w, "    in.el_params.sa.zero_point.mem.i16 = %d;\n",
-                     quant->count ? quant->zero_point[0] : 0);
-        textw_printf(w, "    in.el_params.sa.scale_frac_bits.mem.i8 = %d;\n",
-                     quant->count ? quant->scale_frac_bits[0] : 0);
+        for (enum quant_param param = QUANT_SCALE; param < QUANT_PARAMS; param++)
+            textw_printf(w, "    in.el_params.sa.%s.mem.%s = %d;\n", quant_param_name(param),
+                         param == QUANT_SCALE_FRAC_BITS ? "i8" : "i16",
+                         quant_entry(quant, param, 0));
     }
 }
 

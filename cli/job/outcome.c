@@ -172,14 +172,15 @@ static int compare_with_golden(struct resolved *r, struct outcome *outcome)
 
 /* Sets the verdict for a missing golden file, which the caller has allowed (without_golden in
  * produced.h). */
-static int complain_missing(const struct resolved *r, struct outcome *outcome)
+static int complain_missing(const char *pointer, const char *path, struct outcome *outcome)
 {
     char shown[PRINT_PATH_MAX];
 
     outcome->verdict = VERDICT_NO_GOLDEN;
     outcome->exit = EXIT_CODE_FAILED;
-    fault_set(&outcome->fault, FAULT_BAD_DESCRIPTOR, "/expect/file",
-              "expect.file: %s: there is no such file", print_path(shown, r->expect_path));
+    fault_set(&outcome->fault, FAULT_BAD_DESCRIPTOR, pointer,
+              "expect.%s: %s: there is no such file", strrchr(pointer, '/') + 1,
+              print_path(shown, path));
     return 0;
 }
 
@@ -213,19 +214,23 @@ int outcome_judge_output(struct resolved *r, struct outcome *outcome)
         return 0;
     case EXPECT_FILE:
         if (r->expect.fd < 0)
-            return complain_missing(r, outcome);
+            return complain_missing("/expect/file", r->expect_path, outcome);
         status = compare_with_golden(r, outcome);
         break;
     case EXPECT_DIGEST:
         status = compare_digests(r, outcome);
         break;
     }
-    if (status == 0)
-        conclude(outcome);
-    else
-        outcome->difference = (struct difference){
-            0}; /* some bytes could not be read: drop the incomplete difference */
-    return status;
+    if (status) { /* some bytes could not be read: drop the incomplete difference */
+        outcome->difference = (struct difference){0};
+        return status;
+    }
+    if (outcome->difference.kind == DIFFERENCE_NONE && r->has_wanted)
+        compare_params(&outcome->result.dst, &r->wanted, &outcome->difference);
+    else if (outcome->difference.kind == DIFFERENCE_NONE && r->wanted_path)
+        return complain_missing("/expect/params", r->wanted_path, outcome);
+    conclude(outcome);
+    return 0;
 }
 
 void outcome_judge_plan(const struct resolved *resolved, struct outcome *outcome)
@@ -292,30 +297,15 @@ static const char *state_name(const struct outcome *outcome)
     return states[outcome->exit];
 }
 
-enum parameter { SCALE, SCALE_FRAC_BITS, ZERO_POINT };
-
-static int entry_of(const struct quant *quant, enum parameter parameter, uint32_t i)
-{
-    switch (parameter) {
-    case SCALE:
-        return quant->scale[i];
-    case SCALE_FRAC_BITS:
-        return quant->scale_frac_bits[i];
-    default:
-        return quant->zero_point[i];
-    }
-}
-
 /* Writes the first ENTRIES_SHOWN entries of a per-axis array. */
-static int entries_text(char *out, size_t size, const struct quant *quant, enum parameter parameter)
+static int entries_text(char *out, size_t size, const struct quant *quant, enum quant_param param)
 {
-    static const char *const names[] = {"scale", "scale_frac_bits", "zero_point"};
-    int length = snprintf(out, size, ", %s [", names[parameter]);
+    int length = snprintf(out, size, ", %s [", quant_param_name(param));
     uint32_t shown = quant->count > ENTRIES_SHOWN ? ENTRIES_SHOWN : quant->count;
 
     for (uint32_t i = 0; i < shown; i++)
         length += snprintf(out + length, size - (size_t)length, "%s%d", i ? ", " : "",
-                           entry_of(quant, parameter, i));
+                           quant_entry(quant, param, i));
     length +=
         snprintf(out + length, size - (size_t)length, "%s]", quant->count > shown ? ", ..." : "");
     return length;
@@ -324,6 +314,8 @@ static int entries_text(char *out, size_t size, const struct quant *quant, enum 
 /* Writes the parameters of a result. Returns false if the result has no parameters. */
 static bool quant_text(char out[QUANT_TEXT_MAX], const struct quant *quant)
 {
+    static const enum quant_param order[] = {QUANT_SCALE, QUANT_SCALE_FRAC_BITS, QUANT_ZERO_POINT};
+
     if (quant->has_frac_bits) {
         snprintf(out, QUANT_TEXT_MAX, "frac_bits %d", quant->frac_bits);
         return true;
@@ -337,10 +329,19 @@ static bool quant_text(char out[QUANT_TEXT_MAX], const struct quant *quant)
     }
     int length = snprintf(out, QUANT_TEXT_MAX, "axis %" PRId32 ", %" PRIu32 " entries", quant->axis,
                           quant->count);
-    for (int parameter = SCALE; parameter <= ZERO_POINT; parameter++)
-        length += entries_text(out + length, (size_t)(QUANT_TEXT_MAX - length), quant,
-                               (enum parameter)parameter);
+    for (int i = 0; i < QUANT_PARAMS; i++)
+        length += entries_text(out + length, (size_t)(QUANT_TEXT_MAX - length), quant, order[i]);
     return true;
+}
+
+const char *outcome_remark(const struct job_spec *job)
+{
+    const bool quantised = job->src.desc.quant.count > 0 || job->src.desc.quant.has_frac_bits;
+    const enum expectation_kind kind = job->expect.kind;
+
+    return quantised && (kind == EXPECT_FILE || kind == EXPECT_DIGEST) && !job->expect.has_params
+               ? "the quantisation parameters of the result are not compared: expect has no params"
+               : NULL;
 }
 
 static void print_moved(const struct print_style *style, const struct job_file *file,
@@ -364,6 +365,8 @@ static void print_moved(const struct print_style *style, const struct job_file *
     bool quantised = job->src.desc.quant.count > 0 || job->src.desc.quant.has_frac_bits;
     if (quantised && !job->dst.params && quant_text(parameters, &result->dst.quant))
         print_line(style, "    %s", parameters);
+    if (outcome_remark(job))
+        print_line(style, "    remark: %s", outcome_remark(job));
 }
 
 static void print_refused(const struct print_style *style, const struct job_file *file,
@@ -377,17 +380,21 @@ static void print_refused(const struct print_style *style, const struct job_file
     print_coloured(style, before, COLOUR_GOOD, "refused as expected", rest);
 }
 
-/* Returns the name of the golden file, such as "cases/golden.npz[w]"; null: a digest is
- * expected. */
-static const char *golden_name(const struct job_file *file, const struct tensor_spec *ref,
-                               char out[TENSOR_FILE_SHOWN_MAX])
+/* Returns the name of the golden file, such as "cases/golden.npz[w]", or that of the expected
+ * parameters; null: the job file has the digest or the parameters. */
+static const char *golden_name(const struct job_file *file, const struct job_spec *job,
+                               const struct difference *difference, char out[TENSOR_FILE_SHOWN_MAX])
 {
-    if (!ref->file)
+    const struct tensor_spec *ref = &job->expect.golden;
+    const bool params = difference->kind == DIFFERENCE_PARAMS;
+    const char *name = params ? ref->params : ref->file;
+
+    if (!name)
         return NULL;
-    char *path = job_file_path(file, ref->file);
-    print_path(out, path ? path : ref->file);
+    char *path = job_file_path(file, name);
+    print_path(out, path ? path : name);
     free(path);
-    return ref->tensor ? tensor_file_name(out, ref->tensor) : out;
+    return ref->tensor && !params ? tensor_file_name(out, ref->tensor) : out;
 }
 
 /* Prints a sentence about the result of a job, if there is one. */
@@ -412,7 +419,8 @@ static void complain(const struct job_file *file, const struct job_spec *job,
     if (outcome->difference.kind == DIFFERENCE_NONE)
         return;
     char text[COMPARE_TEXT_MAX], golden[TENSOR_FILE_SHOWN_MAX];
-    difference_expected(&outcome->difference, golden_name(file, &job->expect.golden, golden), text);
+    difference_text(&outcome->difference, NULL,
+                    golden_name(file, job, &outcome->difference, golden), text);
     complain_about(file, job, text);
     complain_about(file, job, outcome->difference.diagnosis.text);
     complain_about(file, job, outcome->difference.diagnosis.places);
@@ -501,6 +509,8 @@ void job_report_json(const struct job_file *file, const struct job_spec *job,
         job_result_write(&w, "result", &outcome->result);
     if (outcome->remarks.count > 0)
         board_remarks_json(&w, "remarks", &outcome->remarks);
+    if (outcome->moved && outcome_remark(job))
+        jsonw_string(&w, "remark", outcome_remark(job));
     json_expect(&w, &job->expect, outcome);
     json_error(&w, outcome);
     print_object(&w);

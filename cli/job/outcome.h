@@ -24,11 +24,11 @@
 
 enum verdict {
     VERDICT_NONE = 0,            /* no verdict yet, or the job succeeded and expects nothing */
-    VERDICT_SAME,                /* the output matches the golden file or the digest */
+    VERDICT_SAME,                /* the output matches the golden file or digest, and parameters */
     VERDICT_MISMATCH,            /* the output does not match: `difference` is filled */
     VERDICT_REFUSED_AS_EXPECTED, /* `fault` is the expected error */
     VERDICT_REFUSED,             /* the job failed or was refused: `fault` is the error */
-    VERDICT_NO_GOLDEN,           /* the golden file is missing: `fault` names it */
+    VERDICT_NO_GOLDEN,           /* a golden file is missing: `fault` names it */
     VERDICT_NOT_REFUSED          /* the job succeeded, an error was expected: `fault` names it */
 };
 
@@ -81,6 +81,12 @@ int outcome_judge_output(struct resolved *resolved, struct outcome *outcome);
  */
 int outcome_find_difference(struct resolved *resolved, struct tensor_file *output,
                             struct difference *difference, struct fault *fault);
+
+/**
+ * Returns a sentence if the job compares its elements, but not the quantisation parameters that
+ * it has; else null. Static storage.
+ */
+const char *outcome_remark(const struct job_spec *job);
 
 /** Compares dtype and shape of a planned output with the golden file. */
 void outcome_judge_plan(const struct resolved *resolved, struct outcome *outcome);

@@ -10,6 +10,7 @@
 #include "cli/diagnose/compare.h"
 #include "cli/file/regular.h"
 #include "cli/job/resolve.h"
+#include "cli/tensor/params.h"
 #include "mli_helpers_api.h"
 #include "mli_mov_api.h"
 #include "proto/file/slice.h"
@@ -477,12 +478,12 @@ static int describe_raw_expect(struct resolved *r, struct fault *fault)
     return tensor_file_set_raw(&r->expect, &header, r->whole.strides, fault);
 }
 
-static bool has_golden(const struct resolved *r, const struct produced *produced)
+static bool is_there(const char *path, const struct produced *produced)
 {
     const struct tensor_file *found = NULL;
 
-    return (produced && (produced_find(produced, r->expect_path, &found) || found)) ||
-           access(r->expect_path, F_OK) == 0 || errno != ENOENT;
+    return (produced && (produced_find(produced, path, &found) || found)) ||
+           access(path, F_OK) == 0 || errno != ENOENT;
 }
 
 /* Returns whether --update-golden can create the file: its directory exists, and its name is not a
@@ -496,28 +497,57 @@ static bool can_be_written(const char *path)
 }
 
 /* A missing golden file is usual for a new job: the message names --update-golden. */
-static int complain_golden(const struct resolved *r, const struct produced *produced,
-                           struct fault *fault)
+static int complain_golden(const char *path, const struct produced *produced, struct fault *fault)
 {
-    blame(fault, "expect");
-    if (fault->code == FAULT_CANCELLED || has_golden(r, produced) ||
-        !can_be_written(r->expect_path) ||
-        file_format_is_archive(tensor_spec_format(&r->job->expect.golden)))
+    struct fault why = *fault;
+
+    if (fault->code == FAULT_CANCELLED || is_there(path, produced) || !can_be_written(path))
         return -1;
-    return fault_set(fault, fault->code, "/expect/file",
-                     "%s; `mlictl batch --update-golden` writes it", fault->text);
+    return fault_set(fault, why.code, why.pointer, "%s; `mlictl batch --update-golden` writes it",
+                     why.text);
 }
 
 static int open_expect(struct resolved *r, const struct produced *produced, struct fault *fault)
 {
     if (r->job->expect.kind != EXPECT_FILE)
         return 0;
-    if (produced && produced->without_golden && !has_golden(r, produced))
+    if (produced && produced->without_golden && !is_there(r->expect_path, produced))
         return 0; /* --update-golden will write the golden file */
-    if (open_tensor(&r->expect, produced, &r->job->expect.golden, r->expect_path, fault))
-        return complain_golden(r, produced, fault);
+    if (open_tensor(&r->expect, produced, &r->job->expect.golden, r->expect_path, fault)) {
+        blame(fault, "expect");
+        return file_format_is_archive(tensor_spec_format(&r->job->expect.golden))
+                   ? -1
+                   : complain_golden(r->expect_path, produced, fault);
+    }
     if (r->expect.format == FILE_FORMAT_RAW && describe_raw_expect(r, fault))
         return blame(fault, "expect");
+    return 0;
+}
+
+/* Reads the parameters that the job expects. */
+static int read_wanted(struct resolved *r, const struct produced *produced, struct fault *fault)
+{
+    const struct expectation *expect = &r->job->expect;
+    const struct tensor_file *found = NULL;
+
+    if (!expect->has_params)
+        return 0;
+    r->has_wanted = !r->wanted_path || !produced || !produced->without_golden ||
+                    is_there(r->wanted_path, produced);
+    if (!r->has_wanted)
+        return 0; /* --update-golden will write the file */
+    if (!r->wanted_path)
+        return tensor_desc_copy(&r->wanted, &expect->golden.desc) ? fault_no_memory(fault) : 0;
+    if (produced && produced_find(produced, r->wanted_path, &found))
+        return fault_set(fault, FAULT_IO_ERROR, "/expect/params", "%s", strerror(errno));
+    if (found && found->fd < 0)
+        r->has_wanted = false; /* an earlier job will write the file */
+    else if (params_load(&r->wanted, r->wanted_path, found ? found->fd : -1, fault)) {
+        const struct fault why = *fault;
+
+        fault_set(fault, why.code, "/expect/params", "expect.params: %s", why.text);
+        return complain_golden(r->wanted_path, produced, fault);
+    }
     return 0;
 }
 
@@ -540,6 +570,7 @@ static int check_distinct(const struct resolved *r, const struct job_file *file,
         const char *path, *what;
     } inputs[] = {{r->src_path, "src.file"},
                   {r->expect_path, "expect.file"},
+                  {r->wanted_path, "expect.params"},
                   {file->is_file ? file->path : NULL, "the job file"}};
     for (size_t i = 0; i < sizeof(inputs) / sizeof(inputs[0]); i++) {
         if (check_output(r->dst_path, "file", inputs[i].path, inputs[i].what, fault) ||
@@ -564,7 +595,8 @@ static int make_paths(struct resolved *r, const struct job_file *file, struct fa
     if (make_path(&r->src_path, file, job->src.file, fault) ||
         make_path(&r->dst_path, file, job->dst.file, fault) ||
         make_path(&r->params_path, file, job->dst.params, fault) ||
-        make_path(&r->expect_path, file, job->expect.golden.file, fault))
+        make_path(&r->expect_path, file, job->expect.golden.file, fault) ||
+        make_path(&r->wanted_path, file, job->expect.golden.params, fault))
         return -1;
     return 0;
 }
@@ -633,7 +665,8 @@ int resolved_plan(struct resolved *r, const struct job_file *file, const struct 
         r->dst_buffer = &file->list.buffers[job->dst.buffer_index];
     if (make_paths(r, file, fault) || begin_wire(r, fault) || open_src(r, produced, fault) ||
         check_distinct(r, file, fault) || open_before(r, produced, fault) ||
-        resolved_find_layout(r, fault) || open_expect(r, produced, fault) || check_wire(r, fault))
+        resolved_find_layout(r, fault) || open_expect(r, produced, fault) ||
+        read_wanted(r, produced, fault) || check_wire(r, fault))
         return -1;
     return 0;
 }
@@ -650,7 +683,10 @@ int resolved_produce(const struct resolved *r, struct produced *produced, struct
 {
     if (r->job->expect.kind == EXPECT_ERROR || r->dst_buffer)
         return 0;
+    static const struct tensor_file params = {.fd = -1, .format = FILE_FORMAT_RAW};
     int error = produced_add(produced, r->dst_path, &r->whole, -1);
+    if (!error && r->params_path)
+        error = produced_add(produced, r->params_path, &params, -1);
     return error ? fault_set(fault, FAULT_IO_ERROR, NULL, "cannot keep the output: %s",
                              strerror(-error))
                  : 0;
@@ -668,5 +704,7 @@ void resolved_finish(struct resolved *r)
     free(r->dst_path);
     free(r->params_path);
     free(r->expect_path);
+    free(r->wanted_path);
+    tensor_desc_finish(&r->wanted);
     *r = (struct resolved){.output = {.fd = -1, .directory = -1}};
 }

@@ -23,14 +23,19 @@ struct resolved {
     const struct job_spec *job;
     const struct buffer_spec *src_buffer,
         *dst_buffer; /* buffers of the job file; null: the tensor is in a file */
-    char *src_path, *dst_path, *params_path,
-        *expect_path; /* paths with which this process opens the files */
+    char *src_path, *dst_path, *params_path, *expect_path,
+        *wanted_path; /* paths with which this process opens the files; wanted_path: expect.params
+                       */
     struct tensor_file src;
     struct tensor_file before; /* the tensor in dst before an update, or in the buffer; rank 0: no
                                   update, or an update of raw bytes */
     struct tensor_file expect; /* the golden file; closed: the job has none, or it is missing */
     struct tensor_file whole;  /* the planned output file; not open, stat.st_size is its size */
     mli_tensor result;         /* result of the move: rank, shape, mem_stride, data.capacity */
+    /* The expected parameters; without has_wanted, the job expects none, or their file is missing.
+     */
+    struct tensor_desc wanted;
+    bool has_wanted;
     struct output output, params;
     struct job wire; /* the caller sets the numbers of buffers */
 };

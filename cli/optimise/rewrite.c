@@ -307,7 +307,7 @@ static int rename_file(const struct writer *writer, char **name, struct fault *f
 static char **files_of(struct job_spec *spec, size_t i)
 {
     char **const files[] = {&spec->src.file, &spec->dst.file, &spec->dst.params,
-                            &spec->expect.golden.file};
+                            &spec->expect.golden.file, &spec->expect.golden.params};
 
     return i < sizeof(files) / sizeof(files[0]) ? files[i] : NULL;
 }

@@ -415,7 +415,7 @@ static void write_difference(struct textw *w, const struct difference *differenc
     char text[COMPARE_TEXT_MAX];
 
     textw_printf(w, "<p>");
-    html_text(w, difference_expected(difference, NULL, text));
+    html_text(w, difference_text(difference, NULL, NULL, text));
     textw_printf(w, "</p>\n");
 }
 

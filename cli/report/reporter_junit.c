@@ -147,7 +147,9 @@ static void put_out(struct textw *w, const struct case_result *result)
 
 static void put_property(struct textw *w, const char *name, const char *value)
 {
-    textw_printf(w, "      <property name=\"%s\" value=\"%s\"/>\n", name, value);
+    textw_printf(w, "      <property name=\"%s\"", name);
+    put_attribute(w, "value", value);
+    textw_printf(w, "/>\n");
 }
 
 static void put_number(struct textw *w, const char *name, uint64_t value)
@@ -158,12 +160,16 @@ static void put_number(struct textw *w, const char *name, uint64_t value)
     put_property(w, name, text);
 }
 
-/* Writes the properties of a case: whether it compares nothing, and its predicted time. */
+/* Writes the properties of a case: whether it compares nothing, its remark and predicted time. */
 static void put_case_properties(struct textw *w, const struct case_result *result)
 {
+    if (result->status != CASE_RAN && !result->remark && result->predicted_ns == 0)
+        return;
     textw_printf(w, "      <properties>\n");
     if (result->status == CASE_RAN)
         put_property(w, "expectation", "none");
+    if (result->remark)
+        put_property(w, "remark", result->remark);
     if (result->predicted_ns > 0) {
         put_number(w, "predicted_ns", result->predicted_ns);
         put_number(w, "transfers_ns", result->transfers_ns);
@@ -176,13 +182,12 @@ static void result(void *state, const struct case_result *result)
     struct junit *junit = state;
 
     open_case(junit, result->name, result->file, result->ns);
-    if (result->status == CASE_PASSED && result->predicted_ns == 0) {
+    if (result->status == CASE_PASSED && result->predicted_ns == 0 && !result->remark) {
         textw_printf(&junit->cases, "/>\n");
         return;
     }
     textw_printf(&junit->cases, ">\n");
-    if (result->predicted_ns > 0 || result->status == CASE_RAN)
-        put_case_properties(&junit->cases, result);
+    put_case_properties(&junit->cases, result);
     if (case_status_is_good(result->status, false)) {
         textw_printf(&junit->cases, "    </testcase>\n");
         return;

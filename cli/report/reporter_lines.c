@@ -13,7 +13,7 @@ struct lines {
     bool all;   /* true: print also a line for each case that passed */
     bool quiet; /* true: print no summary if all cases are good */
     bool flaky_is_good;
-    size_t resumed;
+    size_t resumed, remarks; /* remarks: number of results with a remark */
     struct textw text;
 };
 
@@ -94,6 +94,7 @@ static void result(void *state, const struct case_result *result)
 {
     struct lines *lines = state;
 
+    lines->remarks += result->remark != NULL;
     if (!case_status_is_good(result->status, false))
         put_other(lines, result);
     else if (lines->all)
@@ -159,6 +160,11 @@ static int end(void *state, const struct batch_summary *summary)
     textw_printf(w, "\n");
     if (summary->predicted > 0)
         put_prediction(w, summary);
+    if (lines->remarks > 0)
+        textw_printf(w,
+                     "remark: %zu case%s not compare the quantisation parameters of a result; "
+                     "\"params\" in \"expect\" does\n",
+                     lines->remarks, lines->remarks == 1 ? " does" : "s do");
     print_text(&lines->text);
     return 0;
 }

@@ -115,6 +115,8 @@ static void result(void *state, const struct case_result *result)
     textw_printf(&tap->text, "%s\n", result->status == CASE_RAN ? " # no expectation" : "");
     if (!case_status_is_good(result->status, false))
         put_diagnostics(&tap->text, result, ok);
+    if (result->remark)
+        note(tap, result->remark);
     if (result->predicted_ns > 0)
         textw_printf(&tap->text, "# predicted_ns %" PRIu64 ", transfers_ns %" PRIu64 "\n",
                      result->predicted_ns, result->transfers_ns);

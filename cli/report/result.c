@@ -77,6 +77,7 @@ static const struct field case_fields[] = {
     {"bytes", COUNT_64, AT(bytes), ALWAYS, NULL, RESULT_LAST},
     {"predicted_ns", COUNT_64, AT(predicted_ns), IF_SET, NULL, RESULT_LAST},
     {"transfers_ns", COUNT_64, AT(transfers_ns), IF_PREVIOUS, NULL, RESULT_LAST},
+    {"remark", TEXT, AT(remark), IF_SET, NULL, RESULT_LAST},
     {"reason", WORD, AT(reason), IF_SET, reason_words, RESULT_FAILURE},
     {"message", TEXT, AT(message), IF_SET, NULL, RESULT_FAILURE},
     {"pointer", TEXT, AT(pointer), IF_SET, NULL, RESULT_FAILURE},

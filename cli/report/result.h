@@ -113,6 +113,7 @@ struct case_result {
     uint64_t predicted_ns, transfers_ns;
     struct fingerprint fingerprint;
     /* These members are NULL if they do not apply. */
+    char *remark;        /* a sentence about what the last attempt does not compare */
     char *message;       /* message as `mlictl run` prints it, without the file name */
     char *pointer;       /* JSON pointer into the job file */
     char *difference;    /* JSON object like that of `mlictl diff --json` */

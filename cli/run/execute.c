@@ -11,6 +11,7 @@
 #include "cli/job/explained.h"
 #include "cli/job/staging.h"
 #include "cli/run/execute.h"
+#include "cli/tensor/params.h"
 #include "cli/tensor/tensor_file.h"
 #include "cli/term/clock_ns.h"
 #include "proto/grow.h"
@@ -250,17 +251,10 @@ static int write_params(struct resolved *r, const struct job_result *result, str
 {
     if (!r->params_path)
         return 0;
-    struct tensor_desc only_params = result->dst; /* copies pointers: the arrays are borrowed */
-    only_params.rank = only_params.stride_count = 0;
-    only_params.has_strides = false;
-    struct jsonw w;
-    jsonw_init_object(&w);
-    tensor_desc_write(&w, &only_params);
-    jsonw_object_end(&w);
-    jsonw_newline(&w);
-    const char *text = jsonw_text(&w);
-    int status = text ? output_write(&r->params, text, w.length, 0, fault) : fault_no_memory(fault);
-    jsonw_finish(&w);
+    char *text = params_text(&result->dst);
+    int status =
+        text ? output_write(&r->params, text, strlen(text), 0, fault) : fault_no_memory(fault);
+    free(text);
     return status;
 }
 

@@ -142,7 +142,7 @@ static void remember(struct mark *marks, size_t index, const struct outcome *out
     if (outcome->fault.code != FAULT_NONE)
         mark->why = strdup(outcome->fault.text);
     else
-        mark->why = strdup(difference_expected(&outcome->difference, "the golden file", text));
+        mark->why = strdup(difference_text(&outcome->difference, NULL, "the golden file", text));
 }
 
 static bool is_wanted(const struct sequence_work *work, const struct job_file *file,

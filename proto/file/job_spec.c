@@ -133,30 +133,39 @@ static int read_format(struct tensor_spec *spec, const struct json *object)
     return 0;
 }
 
-int tensor_spec_read_place(struct tensor_spec *spec, const struct json *object)
+/* Reads the members that name a tensor in a file. */
+static int read_names(struct tensor_spec *spec, const struct json *object)
 {
-    struct json file = json_member(object, "file"), buffer = json_member(object, "buffer");
-    struct json tensor = json_member(object, "tensor");
-    struct json update = json_member(object, "update");
-    struct json parameters = json_member(object, "params");
+    struct json file = json_member(object, "file"), tensor = json_member(object, "tensor");
 
     if (json_present(&file) && json_string_copy(&file, JOB_PATH_MAX, &spec->file) < 0)
         return -1;
-    if (json_present(&buffer) && job_name_read(&buffer, &spec->buffer) < 0)
-        return -1;
     if (json_present(&tensor) && json_string_copy(&tensor, JOB_TENSOR_MAX, &spec->tensor) < 0)
+        return -1;
+    return read_format(spec, object);
+}
+
+int tensor_spec_read_place(struct tensor_spec *spec, const struct json *object)
+{
+    struct json buffer = json_member(object, "buffer");
+    struct json update = json_member(object, "update");
+    struct json parameters = json_member(object, "params");
+
+    if (read_names(spec, object) < 0)
+        return -1;
+    if (json_present(&buffer) && job_name_read(&buffer, &spec->buffer) < 0)
         return -1;
     if (json_present(&update) && json_bool(&update, &spec->update) < 0)
         return -1;
     if (json_present(&parameters) && json_string_copy(&parameters, JOB_PATH_MAX, &spec->params) < 0)
         return -1;
-    if (read_format(spec, object) < 0 || memory_name_read(object, spec->memory) < 0)
+    if (memory_name_read(object, spec->memory) < 0)
         return -1;
     return optional_u64(object, "offset", &spec->offset);
 }
 
 static const char *const expect_keys[] = {"file",  "format",  "tensor", "digest",
-                                          "error", "pointer", NULL};
+                                          "error", "pointer", "params", NULL};
 
 /* Refuses an object that has a member of `keys`; `why` is the message. */
 static int forbid(const struct json *object, const char *const *keys, const char *why)
@@ -379,10 +388,26 @@ static int read_pointer(struct expectation *expect, const struct json *object)
     return json_string_copy(&value, FAULT_POINTER_MAX - 1, &expect->pointer);
 }
 
+/* Reads the expected parameters: the name of a file, or an object with the parameters. */
+static int read_params(struct expectation *expect, const struct json *object)
+{
+    struct json params = json_member(object, "params");
+
+    expect->has_params = json_present(&params);
+    if (!expect->has_params)
+        return 0;
+    if (json_is_object(&params))
+        return tensor_desc_read_params(&expect->golden.desc, &params);
+    if (json_is_int(&params) || json_is_array(&params))
+        return json_complain(&params,
+                             "the name of a file or an object with parameters is required");
+    return json_string_copy(&params, JOB_PATH_MAX, &expect->golden.params);
+}
+
 static int read_members(struct expectation *expect, const struct json *object)
 {
-    if (json_object(object, expect_keys) < 0 ||
-        tensor_spec_read_place(&expect->golden, object) < 0 || read_digest(expect, object) < 0 ||
+    if (json_object(object, expect_keys) < 0 || read_names(&expect->golden, object) < 0 ||
+        read_params(expect, object) < 0 || read_digest(expect, object) < 0 ||
         read_error(expect, object) < 0)
         return -1;
     return read_pointer(expect, object);
@@ -403,7 +428,7 @@ static int find_kind(struct expectation *expect, const struct json *object)
     static const char *const kind_keys[] = {
         [EXPECT_FILE] = "file", [EXPECT_DIGEST] = "digest", [EXPECT_ERROR] = "error"};
     struct json format = json_member(object, "format"), tensor = json_member(object, "tensor");
-    struct json pointer = json_member(object, "pointer");
+    struct json pointer = json_member(object, "pointer"), params = json_member(object, "params");
 
     for (size_t kind = EXPECT_FILE; kind <= EXPECT_ERROR; kind++) {
         struct json member = json_member(object, kind_keys[kind]);
@@ -420,6 +445,9 @@ static int find_kind(struct expectation *expect, const struct json *object)
     if (expect->kind != EXPECT_FILE && (json_present(&format) || json_present(&tensor)))
         return json_complain(json_present(&format) ? &format : &tensor,
                              "describes a golden file; allowed only with \"file\"");
+    if (expect->kind == EXPECT_ERROR && json_present(&params))
+        return json_complain(&params, "a job that fails has no result; allowed only with \"file\" "
+                                      "or \"digest\"");
     if (expect->kind != EXPECT_ERROR && json_present(&pointer))
         return json_complain(&pointer, "is the place of an error; allowed only with \"error\"");
     return 0;
@@ -440,9 +468,13 @@ void expectation_write_members(struct jsonw *w, const struct expectation *expect
 {
     char digest[SHA256_TEXT_SIZE];
 
-    if (expect->kind == EXPECT_FILE)
-        tensor_spec_write_place(w, &expect->golden);
-    else if (expect->kind == EXPECT_DIGEST)
+    tensor_spec_write_place(w, &expect->golden);
+    if (expect->has_params && !expect->golden.params) {
+        jsonw_object_begin(w, "params");
+        tensor_desc_write(w, &expect->golden.desc);
+        jsonw_object_end(w);
+    }
+    if (expect->kind == EXPECT_DIGEST)
         jsonw_string(w, "digest", sha256_to_text(expect->digest, digest));
     else if (expect->kind == EXPECT_ERROR)
         jsonw_string(w, "error", expect->error);

@@ -132,7 +132,10 @@ enum expectation_kind { EXPECT_NOTHING = 0, EXPECT_FILE, EXPECT_DIGEST, EXPECT_E
 /* The expected result of a job. mlictl compares the result with it. */
 struct expectation {
     enum expectation_kind kind;
-    struct tensor_spec golden;   /* for EXPECT_FILE */
+    /* The golden file of EXPECT_FILE; and the expected parameters: `params` names their file, or
+     * `desc` has type and quant. */
+    struct tensor_spec golden;
+    bool has_params; /* for EXPECT_FILE and EXPECT_DIGEST: compare the parameters, too */
     uint8_t digest[SHA256_SIZE]; /* for EXPECT_DIGEST: SHA-256 of the whole output file */
     const char *error; /* for EXPECT_ERROR: name of a status or of a fault; static storage */
     char *pointer;     /* for EXPECT_ERROR: expected pointer of the fault; null: any pointer */

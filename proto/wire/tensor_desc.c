@@ -150,33 +150,47 @@ int tensor_desc_check(const struct tensor_desc *desc, struct fault *fault)
     return 0;
 }
 
-static void write_entries(struct jsonw *w, const char *key, const void *entries, size_t size,
-                          uint32_t count)
+/* The quantisation parameters that are numbers or, with "axis", arrays. */
+static const struct {
+    const char *name;
+    int64_t min, max;
+} ranges[QUANT_PARAMS] = {
+    [QUANT_SCALE] = {"scale", INT16_MIN, INT16_MAX},
+    [QUANT_ZERO_POINT] = {"zero_point", INT16_MIN, INT16_MAX},
+    [QUANT_SCALE_FRAC_BITS] = {"scale_frac_bits", INT8_MIN, INT8_MAX},
+};
+
+const char *quant_param_name(enum quant_param param)
 {
-    jsonw_array_begin(w, key);
-    for (uint32_t i = 0; i < count; i++)
-        jsonw_int(w, NULL,
-                  size == 1 ? ((const int8_t *)entries)[i] : ((const int16_t *)entries)[i]);
-    jsonw_array_end(w);
+    return ranges[param].name;
+}
+
+int quant_entry(const struct quant *quant, enum quant_param param, uint32_t i)
+{
+    if (quant->count == 0)
+        return param == QUANT_SCALE;
+    i = quant->axis < 0 ? 0 : i;
+    if (param == QUANT_SCALE_FRAC_BITS)
+        return quant->scale_frac_bits[i];
+    return (param == QUANT_SCALE ? quant->scale : quant->zero_point)[i];
 }
 
 static void write_quant(struct jsonw *w, const struct quant *quant)
 {
     if (quant->has_frac_bits)
         jsonw_int(w, "frac_bits", quant->frac_bits);
-    if (quant->count == 0)
-        return;
-    if (quant->axis < 0) {
-        jsonw_int(w, "scale", quant->scale[0]);
-        jsonw_int(w, "zero_point", quant->zero_point[0]);
-        jsonw_int(w, "scale_frac_bits", quant->scale_frac_bits[0]);
-        return;
+    if (quant->count > 0 && quant->axis >= 0)
+        jsonw_int(w, "axis", quant->axis);
+    for (enum quant_param p = QUANT_SCALE; quant->count > 0 && p < QUANT_PARAMS; p++) {
+        if (quant->axis < 0) {
+            jsonw_int(w, ranges[p].name, quant_entry(quant, p, 0));
+            continue;
+        }
+        jsonw_array_begin(w, ranges[p].name);
+        for (uint32_t i = 0; i < quant->count; i++)
+            jsonw_int(w, NULL, quant_entry(quant, p, i));
+        jsonw_array_end(w);
     }
-    jsonw_int(w, "axis", quant->axis);
-    write_entries(w, "scale", quant->scale, sizeof *quant->scale, quant->count);
-    write_entries(w, "zero_point", quant->zero_point, sizeof *quant->zero_point, quant->count);
-    write_entries(w, "scale_frac_bits", quant->scale_frac_bits, sizeof *quant->scale_frac_bits,
-                  quant->count);
 }
 
 void tensor_desc_write(struct jsonw *w, const struct tensor_desc *desc)
@@ -199,18 +213,6 @@ void tensor_desc_write(struct jsonw *w, const struct tensor_desc *desc)
     }
     write_quant(w, &desc->quant);
 }
-
-/* The quantisation parameters that are numbers or, with "axis", arrays. */
-enum param { PARAM_SCALE, PARAM_ZERO_POINT, PARAM_SCALE_FRAC_BITS, PARAM_COUNT };
-
-static const struct {
-    const char *name;
-    int64_t min, max;
-} ranges[PARAM_COUNT] = {
-    [PARAM_SCALE] = {"scale", INT16_MIN, INT16_MAX},
-    [PARAM_ZERO_POINT] = {"zero_point", INT16_MIN, INT16_MAX},
-    [PARAM_SCALE_FRAC_BITS] = {"scale_frac_bits", INT8_MIN, INT8_MAX},
-};
 
 static void quant_to_mli(const struct quant *quant, mli_element_params *params)
 {
@@ -312,7 +314,7 @@ static int read_shape(struct tensor_desc *desc, const struct json *object)
 }
 
 /* Requires a number or an array of numbers, each within the parameter's range. */
-static int check_param(const struct json *value, enum param param)
+static int check_param(const struct json *value, enum quant_param param)
 {
     struct json item = {0};
     int64_t number;
@@ -338,7 +340,7 @@ static int check_param(const struct json *value, enum param param)
 
 /* The quantisation members of an object, each checked separately. */
 struct members {
-    struct json axis_json, frac_bits_json, param[PARAM_COUNT];
+    struct json axis_json, frac_bits_json, param[QUANT_PARAMS];
     int64_t axis, frac_bits; /* valid if axis_json or frac_bits_json is present */
 };
 
@@ -353,9 +355,9 @@ static int read_members(struct members *members, const struct json *object)
     if (json_present(&members->frac_bits_json) &&
         json_int(&members->frac_bits_json, INT8_MIN, INT8_MAX, &members->frac_bits) < 0)
         return -1;
-    for (int i = 0; i < PARAM_COUNT; i++) {
+    for (int i = 0; i < QUANT_PARAMS; i++) {
         members->param[i] = json_member(object, ranges[i].name);
-        if (check_param(&members->param[i], (enum param)i) < 0)
+        if (check_param(&members->param[i], (enum quant_param)i) < 0)
             return -1;
     }
     return 0;
@@ -367,7 +369,7 @@ static int count_entries(const struct members *members, size_t *count)
     const struct json *first = NULL;
 
     *count = 0;
-    for (int i = 0; i < PARAM_COUNT; i++) {
+    for (int i = 0; i < QUANT_PARAMS; i++) {
         const struct json *param = &members->param[i];
         size_t entries;
 
@@ -392,17 +394,17 @@ static int count_entries(const struct members *members, size_t *count)
     return 0;
 }
 
-static void store(struct quant *quant, enum param param, size_t index, int64_t number)
+static void store(struct quant *quant, enum quant_param param, size_t index, int64_t number)
 {
-    if (param == PARAM_SCALE)
+    if (param == QUANT_SCALE)
         quant->scale[index] = (int16_t)number;
-    else if (param == PARAM_ZERO_POINT)
+    else if (param == QUANT_ZERO_POINT)
         quant->zero_point[index] = (int16_t)number;
     else
         quant->scale_frac_bits[index] = (int8_t)number;
 }
 
-static int fill(struct quant *quant, const struct json *value, enum param param)
+static int fill(struct quant *quant, const struct json *value, enum quant_param param)
 {
     struct json item = {0};
     int64_t number;
@@ -441,8 +443,8 @@ static int read_quant(struct quant *quant, const struct json *object)
         return fault_set(object->fault, FAULT_INTERNAL, NULL,
                          "no memory for %zu quantisation parameters", count);
     quant->axis = (int32_t)members.axis;
-    for (int i = 0; i < PARAM_COUNT; i++) {
-        if (fill(quant, &members.param[i], (enum param)i) < 0)
+    for (int i = 0; i < QUANT_PARAMS; i++) {
+        if (fill(quant, &members.param[i], (enum quant_param)i) < 0)
             return -1;
     }
     return 0;
@@ -477,4 +479,12 @@ int tensor_desc_read(struct tensor_desc *desc, const struct json *object)
         read_quant(&desc->quant, object) < 0)
         return -1;
     return tensor_desc_check_at(desc, object);
+}
+
+int tensor_desc_read_params(struct tensor_desc *desc, const struct json *object)
+{
+    static const char *const keys[] = {
+        "type", "axis", "scale", "zero_point", "scale_frac_bits", "frac_bits", NULL};
+
+    return json_object(object, keys) < 0 ? -1 : tensor_desc_read(desc, object);
 }

@@ -25,6 +25,9 @@ struct quant {
     int8_t frac_bits;
 };
 
+/* The parameters of sa types, in the order of their members. */
+enum quant_param { QUANT_SCALE, QUANT_ZERO_POINT, QUANT_SCALE_FRAC_BITS, QUANT_PARAMS };
+
 struct tensor_desc {
     bool has_type;
     mli_element_type type;
@@ -47,6 +50,11 @@ int tensor_desc_copy(struct tensor_desc *to, const struct tensor_desc *from);
  */
 int quant_alloc(struct quant *quant, uint32_t count);
 
+/** Returns the member of a parameter, such as "scale". Static storage. */
+const char *quant_param_name(enum quant_param param);
+/** Returns a parameter of the index `i` along the axis; the neutral one if none was given. */
+int quant_entry(const struct quant *quant, enum quant_param param, uint32_t i);
+
 /** Returns "fx8", "fx16", "sa8", "sa32", "fp16" or "fp32"; null for other types. Static storage. */
 const char *element_type_name(mli_element_type type);
 /** Finds the type with that name; returns false if the name is unknown. */
@@ -63,6 +71,12 @@ bool element_type_from_name(const char *name, mli_element_type *type);
  * every entry. Refuses members that contradict each other. Returns 0 or -1 (fault).
  */
 int tensor_desc_read(struct tensor_desc *desc, const struct json *object);
+
+/**
+ * Reads an object with type and quantisation parameters only, as in a file of parameters, into the
+ * empty *desc. Returns 0 or -1 (fault).
+ */
+int tensor_desc_read_params(struct tensor_desc *desc, const struct json *object);
 
 /** Checks each member of a tensor separately, for default values. Returns 0 or -1 (fault). */
 int tensor_desc_check_members(const struct json *object);

@@ -475,6 +475,83 @@ class Golden(BatchCase):
         self.assertEqual(self.read("fresh.npy"), self.read("good.npy"))
         self.assertEqual(self.counts(self.update(0)[2]), {"passed": 1})
 
+    PARAMS = {"type": "sa8", "axis": 0, "scale": [1, 2, 3, 4], "zero_point": [0] * 4, "scale_frac_bits": [0] * 4}
+
+    def add_quantised(self, name, params, golden="good.npy"):
+        job = self.job(golden, "../")
+        job["src"] = {"file": "../in.npy", "type": "sa8", "axis": 2, "scale": [1, 2, 3, 4]}
+        job["expect"]["params"] = params
+        self.write(f"cases/{name}.json", job)
+
+    def test_params_beside_the_golden_file(self):
+        self.write("wanted.json", dict(self.PARAMS, scale=[1, 2, 4, 3]))
+        self.add_quantised("a", "../wanted.json")
+        _, cases, _ = self.update()
+        self.assertIn("differ in scale[2] and 1 more: got 3, expected 4 in wanted.json", cases["a"]["message"])
+        self.assertIn("; written to wanted.json.new; rename that file", cases["a"]["message"])
+        self.assertFalse(self.exists("good.npy.new"))
+        os.rename(self.path("wanted.json.new"), self.path("wanted.json"))
+        self.assertEqual(json.loads(self.read("wanted.json")), self.PARAMS)
+        self.events_by_case("cases", code=0)
+
+    def test_elements_and_params_at_once(self):
+        self.write("wanted.json", {"scale": 7})
+        self.add_quantised("a", "../wanted.json", "bad.npy")
+        self.update()
+        self.assertEqual(self.read("bad.npy.new"), self.read("good.npy"))
+        self.assertEqual(json.loads(self.read("wanted.json.new")), self.PARAMS)
+
+    def test_missing_params(self):
+        self.add_quantised("a", "../fresh.json")
+        self.add_quantised("b", "../both.json", "fresh.npy")
+        _, cases, _ = self.events_by_case("cases", code=1)
+        self.assertRegex(cases["a"]["message"], r"fresh\.json: No such file.*; `mlictl batch --update-golden` writes it$")
+        self.assertEqual(cases["a"]["pointer"], "/expect/params")
+        self.assertEqual(self.counts(self.update()[2]), {"updated": 2})
+        self.assertEqual(json.loads(self.read("fresh.json")), self.PARAMS)
+        self.assertEqual(json.loads(self.read("both.json")), self.PARAMS)
+        self.assertEqual(self.counts(self.update(0)[2]), {"passed": 2})
+
+    def test_params_in_the_job_file(self):
+        self.add_quantised("a", {"scale": 1})
+        _, cases, _ = self.update()
+        new = cases["a"]["message"].split("; to accept the parameters, put ")[1].removesuffix(" into expect.params")
+        self.assertEqual(json.loads(new), self.PARAMS)
+        self.add_quantised("a", json.loads(new))
+        self.assertEqual(self.counts(self.update(0)[2]), {"passed": 1})
+
+    def test_changed_params_run_again(self):
+        self.write("wanted.json", self.PARAMS)
+        self.add_quantised("a", "../wanted.json")
+        self.batch("cases", "--resume", "s.jsonl", code=0)
+        self.assertIn("1 reused", self.batch("cases", "--resume", "s.jsonl", code=0).out)
+        self.write("wanted.json", dict(self.PARAMS, axis=1))
+        out = self.batch("cases", "--resume", "s.jsonl", code=1).out
+        self.assertIn("a runs again: golden file ../wanted.json changed", out)
+        self.assertIn("differ in axis: got 0, expected 1 in wanted.json; the result is batch-failed/a/given.json", out)
+        kept = self.path("batch-failed/a")
+        self.assertEqual(sorted(os.listdir(kept)),
+                         ["given.json", "given.npy", "golden.json", "golden.npy", "job.json", "source.npy"])
+        os.unlink(self.path("wanted.json"))
+        self.assertIn("differ in axis: got 0, expected 1", self.ctl("run", f"{kept}/job.json", code=1).err)
+        self.assertEqual(json.loads(self.read("batch-failed/a/given.json")), self.PARAMS)
+        self.add_quantised("a", self.PARAMS)
+        self.batch("cases", code=0)
+        self.assertFalse(self.exists("batch-failed"))
+
+    def test_a_remark_without_params(self):
+        self.add_quantised("a", self.PARAMS)
+        job = json.loads(self.read("cases/a.json"))
+        del job["expect"]["params"]
+        self.write("cases/b.json", job)
+        _, cases, _ = self.events_by_case("cases", code=0)
+        remark = "the quantisation parameters of the result are not compared: expect has no params"
+        self.assertEqual([cases[name].get("remark") for name in "ab"], [None, remark])
+        self.assertIn("\nremark: 1 case does not compare the quantisation parameters of a result; ",
+                      self.batch("cases", code=0).out)
+        self.assertIn(f"ok 2 - b\n# {remark}\n", self.batch("cases", "-j1", "--tap", code=0).out)
+        self.assertIn(f'name="remark" value="{remark}"', self.batch("cases", "--junit", "-", code=0).out)
+
     def test_messages_if_a_golden_file_cannot_be_written(self):
         os.symlink("nowhere", self.path("dangling.npy"))
         for golden in ("none/fresh.npy", "dangling.npy"):

@@ -2,6 +2,7 @@
 """Tests the member `expect` of a job: run, submit and validate agree on the verdict."""
 import hashlib
 import io
+import json
 
 from harness import Case, main, mov, needs_numpy, npy, numpy, ramp
 
@@ -158,6 +159,118 @@ class RawGoldens(ExpectCase):
         self.assertIn("the elements are the same, but 2 of 6 bytes differ", result.out + result.err)
         self.ctl("batch", "--keep", "none", "--update-golden", "job.json", code=1)
         self.assertEqual(self.read("golden.bin.new"), b"aa\0\0aa")
+
+
+class Parameters(ExpectCase):
+    """`expect.params`: the quantisation parameters of the result are compared, as a file or in the job."""
+
+    SRC = {"file": "in.npy", "type": "sa8", "axis": 2, "scale": [10, 20, 30, 40],
+           "scale_frac_bits": [1, 2, 3, 4], "zero_point": [0, 0, 0, 5]}
+    MOVED = {"type": "sa8", "axis": 0, "scale": [10, 20, 30, 40], "zero_point": [0, 0, 0, 5],
+             "scale_frac_bits": [1, 2, 3, 4]}
+
+    def setUp(self):
+        super().setUp()
+        self.move(self.job(None, dst={"file": "golden.npy", "params": "written.json"}))
+        self.assertEqual(json.loads(self.read("written.json")), self.MOVED)
+
+    def job(self, params, src=None, dst="out.npy", **expect):
+        job = mov(src or self.SRC, dst, perm_dim=[2, 0, 1])
+        if params is not None:
+            job["expect"] = dict(expect or {"file": "golden.npy"}, params=params)
+        return job
+
+    def both(self, params, code):
+        """Yields the facts and results for parameters in the job file, and in a file."""
+        self.write("wanted.json", params)
+        yield from self.each(self.job(params), code)
+        yield from self.each(self.job("wanted.json"), code)
+
+    def test_the_same(self):
+        equal = {"axis": 0, "scale": [10, 20, 30, 40], "zero_point": [0, 0, 0, 5], "scale_frac_bits": [1, 2, 3, 4]}
+        for params in (self.MOVED, equal):
+            for fact, result in self.both(params, 0):
+                self.assertEqual((fact["state"], result.err), ("done", ""))
+                self.assertTrue(fact["expect"]["same"])
+                self.assertNotIn("remark", fact)
+        for _ in self.each(self.job(self.MOVED, **digest(self.read("golden.npy"))), 0):
+            pass
+
+    def test_every_difference(self):
+        for change, param, count, got, wanted in (
+                (dict(scale=[20, 10, 30, 40]), "scale[0]", 2, 10, 20),
+                (dict(zero_point=[0, 0, 0, 4]), "zero_point[3]", 1, 5, 4),
+                (dict(scale_frac_bits=[1, 2, 3, -4]), "scale_frac_bits[3]", 1, 4, -4),
+                (dict(scale_frac_bits=0), "scale_frac_bits[0]", 4, 1, 0),
+                (dict(axis=2), "axis", 1, 0, 2),
+                (dict(type="sa32"), "type", 1, "sa8", "sa32")):
+            for fact, result in self.both(dict(self.MOVED, **change), 1):
+                self.assertEqual(fact["state"], "mismatch")
+                self.assertEqual(fact["expect"]["difference"], {
+                    "kind": "params", "param": param, "count": count, "a": {"value": got}, "b": {"value": wanted}})
+                more = f" and {count - 1} more" if count > 1 else ""
+                self.assertIn(f"mlictl: job.json: expect: the quantisation parameters differ in {param}{more}: "
+                              f"got {got}, expected {wanted}", result.err)
+
+    def test_a_lost_axis(self):
+        for params, got, wanted in (({"scale": 10}, 0, "none"), ({}, 0, "none")):
+            for fact, _ in self.both(params, 1):
+                self.assertEqual(fact["expect"]["difference"]["param"], "axis")
+                self.assertEqual(fact["expect"]["difference"]["b"]["value"], wanted)
+        job = self.job(self.MOVED, src={"file": "in.npy", "type": "sa8", "scale": 10})
+        for fact, _ in self.each(job, 1):
+            self.assertEqual(fact["expect"]["difference"]["a"]["value"], "none")
+
+    def test_fx(self):
+        source = {"file": "in.npy", "type": "fx8", "frac_bits": 7}
+        for _ in self.each(self.job({"frac_bits": 7}, src=source), 0):
+            pass
+        for params in ({"frac_bits": 6}, {}):
+            for fact, _ in self.each(self.job(params, src=source), 1):
+                self.assertEqual(fact["expect"]["difference"]["param"], "frac_bits")
+        for _ in self.each(self.job({}, src={"file": "in.npy", "type": "fx8"}), 0):
+            pass
+
+    def test_elements_come_first(self):
+        self.write_npy("golden.npy", shape=(4, 2, 3), data=bytes(24))
+        for fact, _ in self.each(self.job({}), 1):
+            self.assertEqual(fact["expect"]["difference"]["kind"], "values")
+
+    def test_a_remark_without_params(self):
+        job = mov(self.SRC, "out.npy", perm_dim=[2, 0, 1], expect={"file": "golden.npy"})
+        remark = "the quantisation parameters of the result are not compared: expect has no params"
+        for fact, _ in self.each(job, 0):
+            self.assertEqual(fact["remark"], remark)
+        self.assertIn(f"\n    remark: {remark}\n", self.line(["run"]))
+        self.write("job.json", mov("in.npy", "out.npy", perm_dim=[2, 0, 1], expect={"file": "golden.npy"}))
+        self.assertNotIn("remark", self.line(["run"]))
+
+    def test_files_that_cannot_be_read(self):
+        self.write("bad.json", b"{")
+        self.write("long.json", {"shape": [1]})
+        for name, text in (("none.json", "No such file"), ("bad.json", "bad.json:1:2: "),
+                           ("long.json", "long.json: shape: unknown member"), (".", "not a regular file")):
+            for fact, result in self.each(self.job(name), 2):
+                self.assertEqual(fact["error"]["pointer"], "/expect/params")
+                self.assertIn(text, result.err)
+            self.ctl("validate", "job.json", code=2)
+
+    def test_a_file_that_an_earlier_job_writes(self):
+        first = self.job(None, dst={"file": "first.npy", "params": "first.json"})
+        self.write("job.json", [first, self.job("first.json", dst="second.npy")])
+        for command in (["run"], ["batch"], ["validate"]):
+            self.ctl(*command, "job.json", code=0)
+        self.write("job.json", self.job("same.json", dst={"file": "out.npy", "params": "same.json"}))
+        self.write("same.json", self.MOVED)
+        self.assertIn("dst.params: same.json is the same file as expect.params", self.ctl("run", "job.json", code=2).err)
+
+    def test_of_a_staged_job(self):
+        job = dict(self.job(self.MOVED), op="permute", stage="vccm")
+        self.write("job.json", job)
+        self.ctl("run", "--profile", "vpx5-nsim", "job.json", code=0)
+        job["expect"]["params"] = dict(self.MOVED, scale=[10, 20, 30, 41])
+        self.write("job.json", job)
+        self.assertIn("scale[3]: got 40, expected 41", self.ctl("run", "--profile", "vpx5-nsim", "job.json", code=1).err)
 
 
 class ExpectedErrors(ExpectCase):

@@ -87,6 +87,17 @@ static void test_bad(void **state)
          "expect.pointer: must not be empty"},
         {JOB("{\"error\":\"LIMIT\",\"pointer\":1}"), "/expect/pointer",
          "expect.pointer: a string is required, not a number"},
+        {JOB("{\"params\":\"p.json\"}"), "/expect",
+         "expect: \"file\", \"digest\" or \"error\" is required"},
+        {JOB("{\"error\":\"LIMIT\",\"params\":{}}"), "/expect/params",
+         "expect.params: a job that fails has no result; allowed only with \"file\" or \"digest\""},
+        {JOB("{\"file\":\"g\",\"params\":7}"), "/expect/params",
+         "expect.params: the name of a file or an object with parameters is required"},
+        {JOB("{\"file\":\"g\",\"params\":{\"scale\":[1,2]}}"), "/expect/params/scale",
+         "expect.params.scale: an array requires \"axis\""},
+        {JOB("{\"file\":\"g\",\"params\":{\"shape\":[1]}}"), "/expect/params/shape", NULL},
+        {JOB("{\"file\":\"g\",\"params\":{\"type\":\"fp32\",\"scale\":1}}"), "/expect/params/scale",
+         NULL},
         {JOB("{\"error\":\"MLI_STATUS_OK\"}"), "/expect/error",
          "expect.error: MLI_STATUS_OK is not an error"},
         {JOB("{\"error\":\"MLI_STATUS_BAD_FUN_CFG\"}"), "/expect/error",
@@ -184,6 +195,11 @@ static void test_write(void **state)
         JOB("{\"error\":\"REFUSED\"}"),
         JOB("{\"error\":\"MLI_STATUS_BAD_TENSOR\",\"pointer\":\"/src\"}"),
         JOB("{\"file\":\"g\",\"format\":\"npy\"}"),
+        JOB("{\"file\":\"g\",\"params\":\"p.json\"}"),
+        JOB("{\"file\":\"g\",\"params\":{}}"),
+        JOB("{\"file\":\"g\",\"params\":{\"type\":\"sa8\",\"axis\":1,\"scale\":[3,-4],"
+            "\"zero_point\":[0,5],\"scale_frac_bits\":[1,1]}}"),
+        JOB("{\"params\":{\"frac_bits\":7},\"digest\":\"" DIGEST "\"}"),
     };
 
     (void)state;
