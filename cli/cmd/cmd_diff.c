@@ -7,6 +7,7 @@
 #include "cli/cmd/command.h"
 #include "cli/diagnose/compare.h"
 #include "cli/tensor/archive.h"
+#include "cli/tensor/params.h"
 #include "cli/tensor/tensor_file.h"
 #include "cli/term/cancel.h"
 #include "cli/term/exit_code.h"
@@ -305,14 +306,16 @@ static enum exit_code compare_archives(const struct print_style *style, const ch
 
 static const struct option options_table[] = {
     {"first", 'n', "N", "Print the first N elements that differ, at most 50 (default: 5)."},
+    {"params", 0, "FILE",
+     "Compare also quantisation parameters: a FILE for A, then one for B (default: none).",
+     .repeats = true, .takes = &value_file},
     TENSOR_ARGS_OPTIONS,
     OPTIONS_COMMON,
 };
 
-static enum exit_code report(const struct print_style *style, const struct options *options,
-                             const struct difference *difference)
+static enum exit_code report(const struct print_style *style, const struct difference *difference,
+                             const char *a, const char *b)
 {
-    const char *a = options->arguments[0], *b = options->arguments[1];
     char text[COMPARE_TEXT_MAX];
     bool same = difference->kind == DIFFERENCE_NONE;
 
@@ -339,8 +342,25 @@ static const char *unreadable(const struct tensor_file *a, const struct tensor_f
     return !a->map || tensor_file_check(a, &ignored) ? a->path : b->path;
 }
 
+/* Compares two files of parameters, unless a difference is known. Returns 0, or -1 with a fault
+ * that names the file. */
+static int diff_params(const char *const paths[2], struct difference *difference,
+                       struct fault *fault)
+{
+    struct tensor_desc a = {0}, b = {0};
+    int status = 0;
+
+    if (difference->kind == DIFFERENCE_NONE)
+        status = params_load(&a, paths[0], -1, fault) || params_load(&b, paths[1], -1, fault);
+    if (status == 0 && difference->kind == DIFFERENCE_NONE)
+        compare_params(&a, &b, difference);
+    tensor_desc_finish(&a);
+    tensor_desc_finish(&b);
+    return status ? -1 : 0;
+}
+
 static enum exit_code diff_tensors(const struct print_style *style, const struct options *options,
-                                   const enum file_format formats[2])
+                                   const enum file_format formats[2], const char *const params[2])
 {
     struct tensor_file a = {.fd = -1}, b = {.fd = -1};
     struct difference difference;
@@ -356,28 +376,60 @@ static enum exit_code diff_tensors(const struct print_style *style, const struct
         goto out;
     if (compare_values(&a, &b, first, &difference, &fault))
         code = print_file_failure(style, unreadable(&a, &b), &fault);
+    else if (params[0] && diff_params(params, &difference, &fault))
+        code = print_file_failure(style, NULL, &fault);
+    else if (difference.kind == DIFFERENCE_PARAMS)
+        code = report(style, &difference, params[0], params[1]);
     else
-        code = report(style, options, &difference);
+        code = report(style, &difference, options->arguments[0], options->arguments[1]);
 out:
     tensor_file_close(&a);
     tensor_file_close(&b);
     return code;
 }
 
+static bool is_params_file(const char *path)
+{
+    const char *dot = strrchr(path, '.');
+
+    return dot && strcmp(dot, ".json") == 0;
+}
+
+/* Finds the files of --params: both or none. */
+static int find_params(const struct options *options, const char *params[2])
+{
+    size_t at = 0;
+
+    params[0] = options_next(options, "params", &at);
+    params[1] = options_next(options, "params", &at);
+    return !params[0] == !params[1] && !options_next(options, "params", &at)
+               ? 0
+               : print_refusal("--params is given once for A and once for B");
+}
+
 static enum exit_code diff(const struct options *options)
 {
     struct print_style style = options_style(options);
+    const char *const paths[2] = {options->arguments[0], options->arguments[1]};
+    struct difference difference = {0};
     enum file_format formats[2];
+    const char *params[2];
+    struct fault fault;
 
+    if (find_params(options, params))
+        return EXIT_CODE_INVALID;
+    if (is_params_file(paths[0]) && is_params_file(paths[1]) && !options_get(options, "format"))
+        return diff_params(paths, &difference, &fault)
+                   ? print_file_failure(&style, NULL, &fault)
+                   : report(&style, &difference, paths[0], paths[1]);
     if (tensor_args_formats(options, formats))
         return EXIT_CODE_INVALID;
     const bool single = formats[0] == FILE_FORMAT_PB && formats[1] == FILE_FORMAT_PB;
     if (file_format_is_archive(formats[0]) && file_format_is_archive(formats[1]) && !single &&
-        !options_get(options, "tensor")) {
-        const char *const paths[2] = {options->arguments[0], options->arguments[1]};
-        return compare_archives(&style, paths, formats);
-    }
-    return diff_tensors(&style, options, formats);
+        !options_get(options, "tensor"))
+        return params[0] ? print_invalid("--params is for two tensors; give --tensor")
+                         : compare_archives(&style, paths, formats);
+    return diff_tensors(&style, options, formats, params);
 }
 
 const struct command cmd_diff = {
@@ -389,7 +441,8 @@ const struct command cmd_diff = {
         "Prints the number of elements that differ, their region and planes, the first ones, and\n"
         "the cause if it is a usual mistake, such as a wrong order of dimensions. The options\n"
         "apply to both files. Without --tensor, two .npz or .safetensors files,\n"
-        "or models, are compared tensor by tensor, by name.\n",
+        "or models, are compared tensor by tensor, by name. Two .json files are compared as\n"
+        "quantisation parameters.\n",
     .options = options_table,
     .takes = &value_file,
     .examples = {{"print the differences, if any", "mlictl diff in.npy same.npy"},

@@ -273,6 +273,50 @@ class Parameters(ExpectCase):
         self.assertIn("scale[3]: got 40, expected 41", self.ctl("run", "--profile", "vpx5-nsim", "job.json", code=1).err)
 
 
+class DifferentParameters(Case):
+    """`mlictl diff` of parameters: two files of them, or those of two tensors."""
+
+    FIRST = {"type": "sa8", "axis": 1, "scale": [1, 2, 3], "zero_point": [0, 0, 0], "scale_frac_bits": [0, 0, 0]}
+
+    def setUp(self):
+        super().setUp()
+        self.write_npy("t.npy")
+        self.write("a.json", self.FIRST)
+        self.write("b.json", dict(self.FIRST, scale=[1, 3, 2]))
+        self.write("same.json", {"scale_frac_bits": 0, "zero_point": 0, "scale": [1, 2, 3], "axis": 1})
+
+    def diff(self, *words, code):
+        return self.ctl("diff", *words, code=code)
+
+    def test_files(self):
+        self.assertEqual(self.diff("a.json", "same.json", code=0).out, "the same\n")
+        text = "the quantisation parameters differ in scale[1] and 1 more: 2 in a.json, 3 in b.json\n"
+        self.assertEqual(self.diff("a.json", "b.json", code=1).out, text)
+        self.assertEqual(self.diff("--json", "a.json", "b.json", code=1).json, [{
+            "a": "a.json", "b": "b.json", "same": False, "difference": {
+                "kind": "params", "param": "scale[1]", "count": 2, "a": {"value": 2}, "b": {"value": 3}}}])
+        self.write("few.json", {"axis": 1, "scale": [1, 2]})
+        self.assertIn("differ in number of entries: 3 in a.json, 2 in few.json", self.diff("a.json", "few.json", code=1).out)
+
+    def test_of_tensors(self):
+        same, other = ("--params", "a.json", "--params", "same.json"), ("--params", "a.json", "--params", "b.json")
+        self.assertEqual(self.diff(*same, "t.npy", "t.npy", code=0).out, "the same\n")
+        self.assertEqual(self.diff("t.npy", "t.npy", *other, code=1).out,
+                         "the quantisation parameters differ in scale[1] and 1 more: 2 in a.json, 3 in b.json\n")
+        self.write_npy("u.npy", data=bytes(24))
+        self.assertIn("elements differ", self.diff("t.npy", "u.npy", *other, code=1).out)
+
+    def test_refused(self):
+        self.assertIn("--params is given once for A and once for B",
+                      self.diff("t.npy", "t.npy", "--params", "a.json", code=2).err)
+        self.assertIn("--params is given once for A and once for B",
+                      self.diff("t.npy", "t.npy", *["--params", "a.json"] * 3, code=2).err)
+        self.write("bad.json", "{")
+        for name, text in (("none.json", "none.json: No such file"), ("bad.json", "bad.json:1:2: ")):
+            self.assertIn(text, self.diff("a.json", name, code=2).err)
+            self.assertIn(text, self.diff("t.npy", "t.npy", "--params", name, "--params", "a.json", code=2).err)
+
+
 class ExpectedErrors(ExpectCase):
     def assert_as_expected(self, job, name, commands=None):
         before = self.listing().keys() | {"job.json"}
