@@ -14,6 +14,7 @@
 #include "cli/job/outcome.h"
 #include "cli/job/resolve.h"
 #include "cli/report/html.h"
+#include "cli/tensor/params.h"
 #include "proto/json/jsonw.h"
 
 /*
@@ -307,17 +308,26 @@ static void write_picture(struct textw *w, const struct evidence_case *c)
     textw_finish(&svg);
 }
 
+/* Makes the path of a file of the result beside the job file. Returns 0; or -1 with the fault. */
+static int make_path(const struct evidence_case *c, const char *ending, char **path,
+                     struct fault *fault)
+{
+    const char *slash = strrchr(c->path, '/');
+    const int length = slash ? (int)(slash - c->path) + 1 : 0;
+
+    if (asprintf(path, "%.*sgiven.%s", length, c->path, ending) >= 0)
+        return 0;
+    *path = NULL;
+    return fault_no_memory(fault);
+}
+
 /* Opens the result beside the job file. Returns 0; or -1 with the fault. */
 static int open_given(struct evidence_case *c, char **path, struct fault *fault)
 {
     const struct tensor_file *whole = &c->resolved.whole;
-    const char *slash = strrchr(c->path, '/');
-    const int length = slash ? (int)(slash - c->path) + 1 : 0;
 
-    if (asprintf(path, "%.*sgiven.%s", length, c->path, file_format_word(whole->format)) < 0) {
-        *path = NULL;
-        return fault_no_memory(fault);
-    }
+    if (make_path(c, file_format_word(whole->format), path, fault))
+        return -1;
     if (tensor_file_open(&c->given, *path, whole->format, NULL, fault))
         return -1;
     if (whole->format != FILE_FORMAT_RAW)
@@ -435,6 +445,24 @@ static void write_elements(struct textw *w, struct evidence_case *c)
     free(path);
 }
 
+/* Writes how the parameters of the result differ, or that they are the same. */
+static void write_params(struct textw *w, struct evidence_case *c)
+{
+    struct tensor_desc given = {0};
+    struct fault fault;
+    char *path = NULL;
+
+    textw_printf(w, "<h4>Quantisation parameters</h4>\n");
+    if (make_path(c, "json", &path, &fault) || params_load(&given, path, -1, &fault)) {
+        write_reason(w, "The parameters are not shown", &fault);
+    } else {
+        compare_params(&given, &c->resolved.wanted, &c->difference);
+        write_difference(w, &c->difference);
+    }
+    tensor_desc_finish(&given);
+    free(path);
+}
+
 static void write_job(struct textw *w, const struct text *text)
 {
     char *shown = strndup(text->bytes, text->length < JOB_TEXT_MAX ? text->length : JOB_TEXT_MAX);
@@ -459,6 +487,8 @@ static void write_resolved(struct textw *w, struct evidence_case *c)
     } else {
         if (c->resolved.job->expect.kind == EXPECT_FILE)
             write_elements(w, c);
+        if (c->resolved.has_wanted)
+            write_params(w, c);
         write_picture(w, c);
     }
     resolved_finish(&c->resolved);

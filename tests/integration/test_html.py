@@ -81,6 +81,22 @@ class File(PageCase):
         self.assertEqual((cells["shape"], cells["all"], len(cells["got"])), ([4, 2, 3], True, 24))
         self.assertEqual((bytes(cells["got"]), bytes(cells["wanted"])), (MOVED, REVERSED))
 
+    def test_quantisation_parameters(self):
+        wanted = {"axis": 0, "scale": [1, 2, 3, 4]}
+        for name, golden, params in (("scales", "good.npy", dict(wanted, scale=[1, 2, 4, 3])),
+                                     ("elements", "bad.npy", wanted)):
+            job = self.job(golden, "../")
+            job["src"] = {"file": "../in.npy", "type": "sa8", "axis": 2, "scale": [1, 2, 3, 4]}
+            job["expect"]["params"] = params
+            self.write(f"cases/{name}.json", job)
+        page = self.page()
+        for name, texts in (("scales", ("<p>the same</p>", "differ in scale[2] and 1 more: got 3, expected 4")),
+                            ("elements", ("1 of 24 elements differ", "<p>the same</p>"))):
+            shown = page.split(f">{name}</span>")[1].split("</details>")[0].split("<h4>Elements</h4>")[1]
+            elements, params = shown.split("<h4>Quantisation parameters</h4>")
+            self.assertIn(texts[0], elements)
+            self.assertIn(texts[1], params)
+
     def test_drawings_are_valid(self):
         drawings = re.findall(r"<svg role.*?</svg>", self.page(), re.S)
         self.assertEqual(len(drawings), 3)
