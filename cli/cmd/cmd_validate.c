@@ -74,6 +74,7 @@ static void end_file(void *context)
 {
     struct validation *validation = context;
 
+    races_report_params(&validation->races, validation->style);
     races_report(&validation->races, validation->style);
     races_finish(&validation->races);
     job_rules_end(&validation->rules);

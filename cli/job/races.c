@@ -4,7 +4,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "cli/diagnose/compare.h"
 #include "proto/grow.h"
 
 enum { SHOWN_MAX = 16, WORD_BITS = 64, JOB_TEXT_MAX = 192 };
@@ -19,16 +21,54 @@ void races_begin(struct races *races, const struct job_file *file)
 
 void races_finish(struct races *races)
 {
+    for (size_t i = 0; i < races->count; i++)
+        tensor_desc_finish(&races->list[i].tensor);
     free(races->list);
     *races = (struct races){0};
 }
 
-static void add(struct races *races, struct race_access access)
+static void add(struct races *races, struct race_access access, const struct tensor_desc *tensor)
 {
-    if (list_grow(&races->list, races->count, &races->capacity, sizeof(access)))
+    if (list_grow(&races->list, races->count, &races->capacity, sizeof(access)) ||
+        tensor_desc_copy(&access.tensor, tensor)) {
         races->incomplete = true;
-    else
-        races->list[races->count++] = access;
+        return;
+    }
+    access.tensor.has_type = false; /* an element may be read as one of another type */
+    races->list[races->count++] = access;
+}
+
+/* Sets the parameters of a result: those of the source's indices that the move takes. Returns 0 or
+ * -1: out of memory. */
+static int find_result(const struct resolved *r, struct tensor_desc *tensor)
+{
+    const struct tensor_desc *src = &r->wire.src.desc;
+    const mli_mov_cfg_t *cfg = &r->wire.common.cfg;
+    const uint32_t from = (uint32_t)src->quant.axis;
+    struct fault ignored;
+
+    if (tensor_desc_copy(tensor, src))
+        return -1;
+    tensor->rank = r->result.rank;
+    memcpy(tensor->shape, r->result.shape, sizeof(tensor->shape));
+    if (src->quant.count == 0 || src->quant.axis < 0)
+        return 0;
+    quant_alloc(&tensor->quant, 0);
+    if (explained_own_parameters(r, &tensor->quant, &ignored))
+        return -1;
+    const uint32_t begin = cfg->dst_offset[tensor->quant.axis];
+    const uint32_t step = cfg->sub_sample_step[from] ? cfg->sub_sample_step[from] : 1;
+    for (uint32_t i = begin; i < tensor->quant.count; i++) {
+        const int64_t at =
+            (int64_t)cfg->offset[from] + (int64_t)(i - begin) * step - cfg->padding_pre[from];
+
+        if (at < 0 || at >= src->quant.count)
+            continue;
+        tensor->quant.scale[i] = src->quant.scale[at];
+        tensor->quant.zero_point[i] = src->quant.zero_point[at];
+        tensor->quant.scale_frac_bits[i] = src->quant.scale_frac_bits[at];
+    }
+    return 0;
 }
 
 void races_add(struct races *races, const struct resolved *resolved,
@@ -41,11 +81,21 @@ void races_add(struct races *races, const struct resolved *resolved,
     if (job->expect.kind == EXPECT_ERROR)
         return;
     if (resolved->src_buffer)
-        add(races, (struct race_access){index, job->src.buffer_index, false,
-                                        byte_set_read(move, job->src.offset)});
-    if (resolved->dst_buffer)
-        add(races, (struct race_access){index, job->dst.buffer_index, true,
-                                        byte_set_written(move, job->dst.offset)});
+        add(races,
+            (struct race_access){index, job->src.buffer_index, false,
+                                 byte_set_read(move, job->src.offset), job->src.offset},
+            &resolved->wire.src.desc);
+    if (!resolved->dst_buffer)
+        return;
+    struct tensor_desc result;
+    if (find_result(resolved, &result))
+        races->incomplete = true;
+    else
+        add(races,
+            (struct race_access){index, job->dst.buffer_index, true,
+                                 byte_set_written(move, job->dst.offset), job->dst.offset},
+            &result);
+    tensor_desc_finish(&result);
 }
 
 /* The predecessors of each job, direct and indirect: a row of bits for each job. */
@@ -105,6 +155,40 @@ static const char *name_of(char out[JOB_TEXT_MAX], const struct job_spec *job)
     return out;
 }
 
+/* Prints a warning; with --json also as an object. `first` and `second`: the jobs that use
+ * `buffer`, or null. */
+static void warn(const struct races *races, const char *name, const struct job_spec *first,
+                 const struct job_spec *second, const char *buffer, const char *text,
+                 const struct print_style *style)
+{
+    struct jsonw w;
+
+    print_error("%s: warning: %s", races->file->path, text);
+    if (!style->json)
+        return;
+    jsonw_init_object(&w);
+    jsonw_string(&w, "file", races->file->path);
+    jsonw_object_begin(&w, "warning");
+    jsonw_string(&w, "name", name);
+    if (first) {
+        jsonw_array_begin(&w, "jobs");
+        jsonw_string(&w, NULL, first->pointer);
+        jsonw_string(&w, NULL, second->pointer);
+        jsonw_array_end(&w);
+        jsonw_string(&w, "buffer", buffer);
+    }
+    jsonw_string(&w, "message", text);
+    jsonw_object_end(&w);
+    print_object(&w);
+}
+
+/* Warns that the list of races may be incomplete. */
+static void warn_unchecked(const struct races *races, const struct print_style *style,
+                           const char *text)
+{
+    warn(races, "RACES_UNCHECKED", NULL, NULL, NULL, text, style);
+}
+
 static void print_race(const struct races *races, const struct race_access *a,
                        const struct race_access *b, const struct print_style *style)
 {
@@ -116,7 +200,6 @@ static void print_race(const struct races *races, const struct race_access *a,
     const uint64_t begin = a->bytes.begin > b->bytes.begin ? a->bytes.begin : b->bytes.begin;
     const uint64_t a_end = byte_set_end(&a->bytes), b_end = byte_set_end(&b->bytes);
     char text[2 * FAULT_TEXT_MAX], one[JOB_TEXT_MAX], two[JOB_TEXT_MAX];
-    struct jsonw w;
 
     snprintf(text, sizeof(text),
              "race: the jobs %s and %s both use bytes of buffer %s within [%" PRIu64 ", %" PRIu64
@@ -124,21 +207,7 @@ static void print_race(const struct races *races, const struct race_access *a,
              name_of(one, first), name_of(two, second), buffer, begin,
              a_end < b_end ? a_end : b_end,
              a->write && b->write ? "both write them" : "one writes them");
-    print_error("%s: warning: %s", file->path, text);
-    if (!style->json)
-        return;
-    jsonw_init_object(&w);
-    jsonw_string(&w, "file", file->path);
-    jsonw_object_begin(&w, "warning");
-    jsonw_string(&w, "name", "RACE");
-    jsonw_array_begin(&w, "jobs");
-    jsonw_string(&w, NULL, first->pointer);
-    jsonw_string(&w, NULL, second->pointer);
-    jsonw_array_end(&w);
-    jsonw_string(&w, "buffer", buffer);
-    jsonw_string(&w, "message", text);
-    jsonw_object_end(&w);
-    print_object(&w);
+    warn(races, "RACE", first, second, buffer, text, style);
 }
 
 /* A search for races over sorted accesses. */
@@ -183,23 +252,6 @@ static void search_all(struct search *search)
     }
 }
 
-/* Warns that the list of races may be incomplete. */
-static void warn_unchecked(const char *path, const struct print_style *style, const char *text)
-{
-    struct jsonw w;
-
-    print_error("%s: warning: %s", path, text);
-    if (!style->json)
-        return;
-    jsonw_init_object(&w);
-    jsonw_string(&w, "file", path);
-    jsonw_object_begin(&w, "warning");
-    jsonw_string(&w, "name", "RACES_UNCHECKED");
-    jsonw_string(&w, "message", text);
-    jsonw_object_end(&w);
-    print_object(&w);
-}
-
 void races_report(const struct races *races, const struct print_style *style)
 {
     struct search search = {.races = races, .style = style, .budget = BUDGET};
@@ -212,11 +264,11 @@ void races_report(const struct races *races, const struct print_style *style)
     if (races->file->list.count > RACES_JOBS_MAX) {
         snprintf(text, sizeof(text), "races on buffers are checked in files of up to %d jobs only",
                  RACES_JOBS_MAX);
-        warn_unchecked(path, style, text);
+        warn_unchecked(races, style, text);
         return;
     }
     if (races->incomplete || find_predecessors(&search.before, races->file)) {
-        warn_unchecked(path, style, "no memory to check the buffers for races");
+        warn_unchecked(races, style, "no memory to check the buffers for races");
         return;
     }
     qsort(races->list, races->count, sizeof(*races->list), by_place);
@@ -225,6 +277,72 @@ void races_report(const struct races *races, const struct print_style *style)
     if (search.found > SHOWN_MAX)
         print_error("%s: warning: %zu more races on buffers", path, search.found - SHOWN_MAX);
     if (search.budget == 0)
-        warn_unchecked(path, style,
+        warn_unchecked(races, style,
                        "not all races on buffers are found: there are too many uses of them");
+}
+
+/* Returns the number of bytes of a set. */
+static uint64_t bytes_of(const struct byte_set *set)
+{
+    uint64_t bytes = set->run;
+
+    for (uint32_t i = 0; i < set->loops; i++)
+        bytes *= set->loop[i].count;
+    return bytes;
+}
+
+/* Returns whether the entries of both tensors belong to the same indices: always without axes. */
+static bool is_comparable(const struct race_access *a, const struct race_access *b)
+{
+    const bool per_axis = (a->tensor.quant.count > 0 && a->tensor.quant.axis >= 0) ||
+                          (b->tensor.quant.count > 0 && b->tensor.quant.axis >= 0);
+    const size_t size = a->tensor.rank * sizeof(a->tensor.shape[0]);
+
+    return !per_axis || (a->offset == b->offset && a->tensor.rank == b->tensor.rank &&
+                         memcmp(a->tensor.shape, b->tensor.shape, size) == 0);
+}
+
+/* Compares the parameters of a tensor that a job reads with those of the tensor that an earlier job
+ * has written there. Returns whether they differ. */
+static bool check_params(const struct races *races, const struct race_access *written,
+                         const struct race_access *read, const struct print_style *style)
+{
+    const struct job_file *file = races->file;
+    const struct job_spec *writer = &file->list.jobs[written->job];
+    const struct job_spec *reader = &file->list.jobs[read->job];
+    char one[JOB_TEXT_MAX], two[JOB_TEXT_MAX], text[COMPARE_TEXT_MAX];
+    const char *buffer = file->list.buffers[read->buffer].name;
+    struct difference difference;
+    char message[2 * FAULT_TEXT_MAX];
+
+    compare_params(&written->tensor, &read->tensor, &difference);
+    if (!is_comparable(written, read) || difference.kind == DIFFERENCE_NONE)
+        return false;
+    difference_text(&difference, name_of(one, writer), name_of(two, reader), text);
+    snprintf(message, sizeof(message), "buffer %s: %s", buffer, text);
+    warn(races, "PARAMS", writer, reader, buffer, message, style);
+    return true;
+}
+
+void races_report_params(const struct races *races, const struct print_style *style)
+{
+    uint64_t budget = BUDGET / 10;
+    size_t found = 0;
+
+    for (size_t i = 0; i < races->count && found < SHOWN_MAX; i++) {
+        const struct race_access *read = &races->list[i];
+        uint64_t left = read->write ? 0 : bytes_of(&read->bytes);
+
+        /* From the latest job to earlier ones, until all bytes have a writer. */
+        for (size_t k = i; k-- > 0 && left > 0 && budget > 0; budget -= budget > 0) {
+            const struct race_access *written = &races->list[k];
+
+            if (!written->write || written->buffer != read->buffer ||
+                !byte_sets_meet(&written->bytes, &read->bytes, &budget))
+                continue;
+            const uint64_t bytes = bytes_of(&written->bytes);
+            left -= bytes < left ? bytes : left;
+            found += check_params(races, written, read, style);
+        }
+    }
 }

@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Races on buffers: a job writes bytes of a buffer that another job of the file uses, and neither
+ * How the jobs of a file share buffers.
+ *
+ * Races: a job writes bytes of a buffer that another job of the file uses, and neither
  * job waits for the other by "after". `mlictl run` executes jobs one at a time, in the order of
  * the file, but `mlictl submit --detach` and a board may run both at the same time.
+ *
+ * Parameters: a buffer holds elements only, so the job that reads it states the quantisation
+ * parameters of its source again.
  */
 #ifndef CLI_RACES_H
 #define CLI_RACES_H
@@ -25,6 +30,8 @@ struct race_access {
     size_t job, buffer; /* indices in the file */
     bool write;
     struct byte_set bytes;
+    uint64_t offset;           /* offset of the tensor's first element */
+    struct tensor_desc tensor; /* shape and quantisation of the whole tensor; owned */
 };
 
 struct races {
@@ -47,5 +54,11 @@ void races_add(struct races *races, const struct resolved *resolved,
  * member "warning".
  */
 void races_report(const struct races *races, const struct print_style *style);
+
+/**
+ * Prints, like races_report(), a warning for each job that reads a tensor with other parameters
+ * than those with which an earlier job has written it. Call it before races_report().
+ */
+void races_report_params(const struct races *races, const struct print_style *style);
 
 #endif /* CLI_RACES_H */

@@ -208,6 +208,74 @@ class JobBuffers(Case):
         self.write("job.json", plain(tiles()))
         self.assertEqual(self.ctl("validate", "-q", "job.json", code=0).err, "")
 
+    def params_warnings(self, *jobs):
+        """Returns the warnings of validate about parameters, for jobs with one buffer."""
+        named = [dict(job, name=f"j{i}", op="mov", **({"after": [f"j{i - 1}"]} if i else {})) for i, job in enumerate(jobs)]
+        self.write("job.json", {"buffers": [{"name": "b", "bytes": 100}], "jobs": named})
+        result = self.ctl("validate", "--json", "job.json", code=0)
+        found = [line["warning"] for line in result.json if "warning" in line]
+        for warning in found:
+            self.assertEqual((warning["name"], warning["buffer"]), ("PARAMS", "b"))
+            self.assertIn(f"job.json: warning: {warning['message']}\n", result.err)
+        return [(*warning["jobs"], warning["message"].split("differ in ")[1]) for warning in found]
+
+    def test_parameters_of_a_buffer(self):
+        self.write_npy("in.npy")  # (2, 3, 4)
+        axis = {"axis": 2, "scale": [1, 2, 3, 4]}
+
+        def into(**more):
+            cfg = more.pop("cfg", {})
+            offset = more.pop("at", 0)
+            return {"src": {"file": "in.npy", "type": "sa8", **more}, "cfg": cfg, "dst": {"buffer": "b", "offset": offset}}
+
+        def out(shape, **more):
+            return {"src": {"buffer": "b", "type": "sa8", "shape": shape, **more}, "dst": {"file": "o.npy"}}
+
+        moved = {"perm_dim": [2, 0, 1]}
+        self.assertEqual(self.params_warnings(into(scale=7), out([24], scale=7), out([2, 3, 4], scale=7)), [])
+        self.assertEqual(self.params_warnings(into(), out([24])), [])
+        self.assertEqual(self.params_warnings(into(scale=7), out([24], scale=8)),
+                         [("/jobs/0", "/jobs/1", 'scale: 7 in "j0", 8 in "j1"')])
+        self.assertEqual(self.params_warnings(into(scale=7), out([24])),
+                         [("/jobs/0", "/jobs/1", 'scale: 7 in "j0", 1 in "j1"')])
+        self.assertEqual(self.params_warnings(into(cfg=moved, **axis), out([4, 2, 3], axis=0, scale=[1, 2, 3, 4])), [])
+        self.assertEqual(self.params_warnings(into(cfg=moved, **axis), out([4, 2, 3], axis=0, scale=[2, 1, 3, 4])),
+                         [("/jobs/0", "/jobs/1", 'scale[0] and 1 more: 1 in "j0", 2 in "j1"')])
+        self.assertEqual(self.params_warnings(into(cfg=moved, **axis), out([4, 2, 3])),
+                         [("/jobs/0", "/jobs/1", 'axis: 0 in "j0", none in "j1"')])
+        self.assertEqual(self.params_warnings(into(cfg=moved, **axis), out([24])), [])  # another view: not comparable
+
+    def test_parameters_of_the_window_of_a_move(self):
+        """Padding has neutral parameters; a window and a step take those of their indices."""
+        self.write_npy("in.npy")
+        cfg = {"padding_pre": [0, 0, 1], "padding_post": [0, 0, 2], "offset": [0, 0, 0], "sub_sample_step": [1, 1, 2]}
+        load = {"src": {"file": "in.npy", "type": "sa8", "axis": 2, "scale": [5, 6, 7, 8]}, "cfg": cfg,
+                "dst": {"buffer": "b"}}
+        for scale, expected in (([1, 6, 8, 1], []), ([1, 6, 7, 1], ['scale[2]: 8 in "j0", 7 in "j1"'])):
+            read = {"src": {"buffer": "b", "type": "sa8", "shape": [2, 3, 4], "axis": 2, "scale": scale},
+                    "dst": {"file": "o.npy", "params": "p.json"}}
+            self.assertEqual([text for _, _, text in self.params_warnings(load, read)], expected)
+        # The service computes the same parameters.
+        self.move(mov("in.npy", {"file": "o.npy", "params": "p.json"}, **cfg)
+                  | {"src": {"file": "in.npy", "type": "sa8", "axis": 2, "scale": [5, 6, 7, 8]}})
+        self.assertEqual(json.loads(self.read("p.json"))["scale"], [1, 6, 8, 1])
+
+    def test_the_last_writer_of_a_buffer_counts(self):
+        self.write_npy("in.npy")
+
+        def into(scale, at=0):
+            return {"src": {"file": "in.npy", "type": "sa8", "scale": scale}, "dst": {"buffer": "b", "offset": at}}
+
+        def out(scale, count=24, at=0):
+            return {"src": {"buffer": "b", "type": "sa8", "shape": [count], "offset": at, "scale": scale},
+                    "dst": {"file": "o.npy"}}
+
+        self.assertEqual(self.params_warnings(into(1), into(2), out(2)), [])
+        self.assertEqual(self.params_warnings(into(1), into(1, 24), out(1, 48), into(2), into(2, 24), out(2, 48)), [])
+        self.assertEqual(self.params_warnings(into(1), into(2, 24), out(1, 24), out(2, 24, 24)), [])
+        self.assertEqual(self.params_warnings(into(1), into(2, 24), out(1, 48)),
+                         [("/jobs/1", "/jobs/2", 'scale: 2 in "j1", 1 in "j2"')])
+
     def test_moves_inside_one_buffer(self):
         file = copy([{"name": "b", "bytes": 100}], tensor("b", [10]), {"buffer": "b", "offset": 9})
         self.assert_refused_at(file, "/jobs/0/dst", "of the same", name="REFUSED")
