@@ -123,6 +123,10 @@ class NoExpectWarning(pytest.PytestWarning):
     """A job file ran, but none of its jobs has the member `expect`: nothing was compared."""
 
 
+class NoParamsWarning(pytest.PytestWarning):
+    """A job file compares elements, but not the quantisation parameters that its results have."""
+
+
 def _run_item(request: pytest.FixtureRequest) -> None:
     """Run the job file of a JobItem."""
     item, config = request.node, request.config
@@ -132,9 +136,12 @@ def _run_item(request: pytest.FixtureRequest) -> None:
         service = os.fspath(getattr(value, "path", value))
     case = config.stash[BATCH].run(item.path, service)
     item.user_properties.append(("mli_bytes", case["bytes"]))
+    file = _relative(item.path, config.stash[BATCH].folder)
     if case["status"] == "ran":
         warnings.warn_explicit("no job has `expect`, so the test compares nothing",
-                               NoExpectWarning, _relative(item.path, config.stash[BATCH].folder), 0)
+                               NoExpectWarning, file, 0)
+    if "remark" in case:
+        warnings.warn_explicit(case["remark"], NoParamsWarning, file, 0)
 
 
 def has_option(config: pytest.Config, name: str) -> bool:
@@ -147,7 +154,7 @@ class JobItem(pytest.Function):
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         """Return the report of a failure: the message of mlictl."""
-        if isinstance(excinfo.value, (JobFailure, Error, NoExpectWarning)):
+        if isinstance(excinfo.value, (JobFailure, Error, NoExpectWarning, NoParamsWarning)):
             folder = self.config.invocation_params.dir
             return f"{_relative(self.path, folder)}: {excinfo.value}"
         return super().repr_failure(excinfo)

@@ -12,12 +12,12 @@ import pytest
 
 from ._batch_options import parse
 from ._pytest_golden import WRITTEN, Golden, mli_golden
-from ._pytest_jobs import (BATCH, MARKER, Batch, JobFile, NoExpectWarning, has_option, is_job_file,
-                           mli_service)
+from ._pytest_jobs import (BATCH, MARKER, Batch, JobFile, NoExpectWarning, NoParamsWarning,
+                           has_option, is_job_file, mli_service)
 from ._qdifferences import compare_tensors
 from ._qtensor import QTensor
 
-__all__ = ["Golden", "NoExpectWarning", "mli_golden", "mli_service"]
+__all__ = ["Golden", "NoExpectWarning", "NoParamsWarning", "mli_golden", "mli_service"]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

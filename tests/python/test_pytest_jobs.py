@@ -144,6 +144,24 @@ class JobFiles(Scene):
         output = self.fails("--mli-jobs", "--mli-batch=--require-expect")
         self.assertIn('cases/good.json: no expect: no job has "expect", which --require-expect requires', output)
 
+    def test_quantisation_parameters(self):
+        source = {"file": "a.npy", "type": "sa8", "axis": 0, "scale": [1, 2, 3]}
+        params = {"type": "sa8", "axis": 1, "scale": [1, 2, 3]}
+        job = {**self.JOB, "src": source, "expect": {"file": "gold.npy", "params": params}}
+        self.write_case("good", job)
+        self.assertNotIn("warning", self.passes("--mli-jobs"))
+        job["expect"] = {"file": "gold.npy"}
+        self.write_case("good", job)
+        self.assertIn("cases/good.json:0: NoParamsWarning: the quantisation parameters of the result are not compared",
+                      self.passes("--mli-jobs"))
+        output = self.fails("--mli-jobs", "-W", "error::mli.pytest_plugin.NoParamsWarning")
+        self.assertNotIn("Traceback", output)
+        job["expect"]["params"] = "wanted.json"
+        self.write_case("good", job)
+        (self.cases / "wanted.json").write_text('{"scale": 1}')
+        self.assertIn("mismatch: the quantisation parameters differ in axis: got 1, expected none in cases/wanted.json",
+                      self.fails("--mli-jobs"))
+
     COUNTED = """
     import pytest
 
