@@ -152,35 +152,14 @@ static void count(struct board_link *link, int status, const struct job_result *
     }
 }
 
-/* Copies the job's quantisation parameters for the indices before dst_offset, which the move does
- * not write. */
-static int preset(struct quant *own, const struct quant *given, struct fault *fault)
-{
-    if (given->count == 0)
-        return 0;
-    if (own->axis < 0)
-        return fault_set(fault, FAULT_INVALID_PARAMS, "/dst",
-                         "dst: parameters given, but the result takes those of the source, which "
-                         "are not per axis: omit the parameters of dst");
-    for (uint32_t i = 0; i < own->count; i++) {
-        const uint32_t from = given->axis < 0 ? 0 : i;
-
-        if (from >= given->count)
-            break;
-        own->scale[i] = given->scale[from];
-        own->zero_point[i] = given->zero_point[from];
-        own->scale_frac_bits[i] = given->scale_frac_bits[from];
-    }
-    return 0;
-}
-
 /* Prepares the parameters of the result: `own`, which the caller frees, and `src_count`. */
 static int params_init(struct board_job *job, struct fault *fault)
 {
     if (explained_own_parameters(job->r, &job->own, fault))
         return -1;
     job->src_count = job->own.axis < 0 ? 0 : job->r->wire.src.desc.quant.count;
-    return preset(&job->own, &job->r->wire.dst.desc.quant, fault);
+    const uint32_t kept = job->own.axis < 0 ? 0 : job->r->wire.common.cfg.dst_offset[job->own.axis];
+    return job_preset_params(&job->own, &job->r->wire.dst.desc.quant, kept, fault);
 }
 
 /* Writes parameters as the board has them: three arrays, little-endian. */

@@ -156,40 +156,6 @@ static int check_fits_shape(const mli_tensor *dst, const struct tensor_desc *des
     return 0;
 }
 
-/* Copies the given parameters. There must be at least `kept`, because the move writes others only.
- */
-static int preset_parameters(struct quant *own, const struct quant *given, uint32_t kept,
-                             struct fault *fault)
-{
-    if (given->count == 0)
-        return 0;
-    if (own->axis < 0)
-        return fault_set(
-            fault, FAULT_INVALID_PARAMS, "/dst",
-            "dst: parameters given, but the result takes those of the source, which are not "
-            "per axis: omit the parameters of dst");
-    if (given->axis >= 0 && given->axis != own->axis)
-        return fault_set(fault, FAULT_INVALID_PARAMS, "/dst/axis",
-                         "dst.axis: %" PRId32
-                         " given, but the result's parameters lie along %" PRId32,
-                         given->axis, own->axis);
-    if (given->axis >= 0 && given->count < kept)
-        return fault_set(fault, FAULT_INVALID_PARAMS, "/dst",
-                         "dst: %" PRIu32 " parameters given along axis %" PRId32 "; the %" PRIu32
-                         " before cfg.dst_offset are needed",
-                         given->count, given->axis, kept);
-    for (uint32_t i = 0; i < own->count; i++) {
-        uint32_t from = given->axis < 0 ? 0 : i;
-
-        if (from >= given->count)
-            break;
-        own->scale[i] = given->scale[from];
-        own->zero_point[i] = given->zero_point[from];
-        own->scale_frac_bits[i] = given->scale_frac_bits[from];
-    }
-    return 0;
-}
-
 static int own_parameters(struct operands *operands, const struct job *job, struct fault *fault)
 {
     mli_tensor *dst = &operands->dst;
@@ -211,14 +177,14 @@ static int own_parameters(struct operands *operands, const struct job *job, stru
     if (quant_alloc(own, count) < 0)
         return fault_set(fault, FAULT_INTERNAL, NULL, "no memory for per-axis parameters");
     if (axis < 0)
-        return preset_parameters(own, &job->dst.desc.quant, 0, fault);
+        return job_preset_params(own, &job->dst.desc.quant, 0, fault);
     dst->el_params.sa.scale.mem.pi16 = own->scale;
     dst->el_params.sa.scale.capacity = count * (uint32_t)sizeof *own->scale;
     dst->el_params.sa.zero_point.mem.pi16 = own->zero_point;
     dst->el_params.sa.zero_point.capacity = count * (uint32_t)sizeof *own->zero_point;
     dst->el_params.sa.scale_frac_bits.mem.pi8 = own->scale_frac_bits;
     dst->el_params.sa.scale_frac_bits.capacity = count * (uint32_t)sizeof *own->scale_frac_bits;
-    return preset_parameters(own, &job->dst.desc.quant, job->common.cfg.dst_offset[own->axis],
+    return job_preset_params(own, &job->dst.desc.quant, job->common.cfg.dst_offset[own->axis],
                              fault);
 }
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <inttypes.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -313,6 +314,38 @@ int job_check_dst(const struct tensor_desc *src, const struct tensor_desc *dst,
     typed.has_type = src->has_type;
     typed.type = src->type;
     return tensor_desc_check_at(&typed, object);
+}
+
+int job_preset_params(struct quant *own, const struct quant *given, uint32_t kept,
+                      struct fault *fault)
+{
+    if (given->count == 0)
+        return 0;
+    if (own->axis < 0)
+        return fault_set(
+            fault, FAULT_INVALID_PARAMS, "/dst",
+            "dst: parameters given, but the result takes those of the source, which are not "
+            "per axis: omit the parameters of dst");
+    if (given->axis >= 0 && given->axis != own->axis)
+        return fault_set(fault, FAULT_INVALID_PARAMS, "/dst/axis",
+                         "dst.axis: %" PRId32
+                         " given, but the result's parameters lie along %" PRId32,
+                         given->axis, own->axis);
+    if (given->axis >= 0 && given->count < kept)
+        return fault_set(fault, FAULT_INVALID_PARAMS, "/dst",
+                         "dst: %" PRIu32 " parameters given along axis %" PRId32 "; the %" PRIu32
+                         " before cfg.dst_offset are needed",
+                         given->count, given->axis, kept);
+    for (uint32_t i = 0; i < own->count; i++) {
+        uint32_t from = given->axis < 0 ? 0 : i;
+
+        if (from >= given->count)
+            break;
+        own->scale[i] = given->scale[from];
+        own->zero_point[i] = given->zero_point[from];
+        own->scale_frac_bits[i] = given->scale_frac_bits[from];
+    }
+    return 0;
 }
 
 /* Returns the neutral value of the entry of a field for a dimension. */

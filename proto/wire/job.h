@@ -129,6 +129,13 @@ int memory_member_read(const struct json *object, const char *key, char out[MEMO
 int job_check_dst(const struct tensor_desc *src, const struct tensor_desc *dst,
                   const struct json *object);
 
+/**
+ * Copies the parameters of the destination before a move, `given`, to those of the result, `own`;
+ * the move does not write its first `kept` entries. Returns 0, or -1 with a fault at "/dst".
+ */
+int job_preset_params(struct quant *own, const struct quant *given, uint32_t kept,
+                      struct fault *fault);
+
 /*
  * State and description of a job, in job.status, job.list, job.wait and events. To add a member,
  * start here: add it to struct job_info, to the table info_members in job.c, and to PROTOCOL.md.

@@ -101,6 +101,21 @@ class Jobs(Board):
         found = self.compare([move], ["o.npy", "p.json"])
         self.assertEqual(json.loads(found["p.json"])["zero_point"], [2, -300])
 
+    def test_expected_parameters(self):
+        """The parameters that the board has computed are compared with expect.params."""
+        self.tensor("w.npy", (3, 4), "|i1")
+        wanted = {"type": "sa8", "axis": 1, "scale": [11, -12, 13], "scale_frac_bits": [1, -2, 3], "zero_point": [0, 0, 0]}
+        job = {"op": "mov", "cfg": {"perm_dim": [1, 0]}, "dst": {"file": "golden.npy"},
+               "src": {"file": "w.npy", "type": "sa8", "axis": 0, "scale": [11, -12, 13], "scale_frac_bits": [1, -2, 3]}}
+        self.ctl("run", self.job([job]), code=0)
+        job.update(dst={"file": "o.npy"}, expect={"file": "golden.npy", "params": wanted})
+        for command in ("run", "batch"):
+            self.ctl(command, "-H", self.url(), self.job([job]), code=0)
+        wanted["scale"][1] = -13
+        for command in (("run",), ("batch", "--keep", "none")):
+            result = self.ctl(*command, "-H", self.url(), self.job([job]), code=1)
+            self.assertIn("the quantisation parameters differ in scale[1]: got -12, expected -13", result.out + result.err)
+
     def test_only_what_the_move_reads_is_sent(self):
         self.tensor("large.npy", (3000, 300))
         move = {"op": "mov", "src": {"file": "large.npy", "type": "fx16"}, "dst": {"file": "b.npy"},
