@@ -391,16 +391,24 @@ static bool is_compared(const struct writer *writer, const struct part *part)
            !writer->import->used[part->movement->output];
 }
 
-static void expect_file(const struct writer *writer, const struct part *part, struct job_spec *job,
-                        char path[CASE_PATH_MAX], char golden[CASE_PATH_MAX])
+/* Sets the expected result, with the parameters that the model gives it. Returns 0 or -1. */
+static int expect_file(const struct writer *writer, const struct part *part, struct job_spec *job,
+                       char path[CASE_PATH_MAX], char golden[CASE_PATH_MAX])
 {
+    const struct model_tensor *output = &writer->import->model->tensors[part->movement->output];
+    struct tensor_desc *wanted = &job->expect.golden.desc;
+
     snprintf(path, CASE_PATH_MAX, "%s.npy", part->name);
     snprintf(golden, CASE_PATH_MAX, IMPORT_DATA "/%s.golden.npy", part->name);
     job->dst.file = path;
     if (!is_compared(writer, part))
-        return;
+        return 0;
     job->expect.kind = EXPECT_FILE;
     job->expect.golden.file = golden;
+    const int result =
+        job->src.desc.quant.count > 0 ? case_quantise(wanted, output, &part->header, true) : 0;
+    job->expect.has_params = wanted->quant.count > 0;
+    return result < 0 ? -1 : 0;
 }
 
 /* Sets the offset, shape and strides with which a move writes the buffer of a result. */
@@ -459,7 +467,7 @@ static int write_move(struct writer *writer, struct part *part, size_t number)
                            part->direct && job.src.format != FILE_FORMAT_RAW);
     part->node->quant_left_out = part->node->quant_left_out || result == 1;
     if (part->direct) {
-        expect_file(writer, part, &job, path, golden);
+        result = expect_file(writer, part, &job, path, golden) ? -1 : result;
         if (job.src.desc.quant.count > 1 && is_compared(writer, part)) {
             snprintf(params, sizeof(params), "%s.params.json", part->name);
             job.dst.params = params;
@@ -483,6 +491,7 @@ static int write_move(struct writer *writer, struct part *part, size_t number)
     if (result >= 0)
         job_file_write(&writer->w, NULL, &job); /* the strings of job are borrowed */
     tensor_desc_finish(&job.src.desc);
+    tensor_desc_finish(&job.expect.golden.desc);
     return result < 0 ? fault_no_memory(writer->fault) : 0;
 }
 
@@ -523,7 +532,7 @@ static int write_save(struct writer *writer, struct part *part)
     memcpy(job.src.desc.shape, part->header.shape, sizeof(part->header.shape));
     result =
         case_quantise(&job.src.desc, &writer->import->model->tensors[source], &part->header, false);
-    expect_file(writer, part, &job, path, golden);
+    result = expect_file(writer, part, &job, path, golden) ? -1 : result;
     for (size_t i = moves > AFTER_MAX ? moves - 1 : 0; i < moves; i++) {
         job_name(part, i, other);
         add_after(&job, names, after, other);
@@ -535,6 +544,7 @@ static int write_save(struct writer *writer, struct part *part)
     if (result >= 0)
         job_file_write(&writer->w, NULL, &job);
     tensor_desc_finish(&job.src.desc);
+    tensor_desc_finish(&job.expect.golden.desc);
     return result < 0 ? fault_no_memory(writer->fault) : 0;
 }
 

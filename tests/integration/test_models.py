@@ -298,6 +298,25 @@ class Import(Models):
         for scale, bits, wanted in zip(params["scale"], params["scale_frac_bits"], (0.5, 0.25, 3.0, 1e-3)):
             self.assertAlmostEqual(scale / 2 ** bits / wanted, 1, delta=2**-14)
 
+    def test_expected_parameters(self):
+        """A job expects the parameters that the model gives for the output."""
+        scales = dict(scale=[0.5, 0.25, 3.0, 1e-3], zero_point=[0, 0, 0, 0])
+        tensor = dict(scale=[0.5], zero_point=[-7])
+        weights, image = numpy.arange(24, dtype="int8").reshape(2, 3, 4), numpy.arange(6, dtype="int8").reshape(2, 3)
+        model = Model([constant("w", weights, axis=2, **scales), constant("perm", [2, 0, 1], "int32"),
+                       Tensor("y", (4, 2, 3), "int8", axis=0, **scales), constant("v", image, **tensor),
+                       constant("turn", [1, 0], "int32"), Tensor("z", (3, 2), "int8", **tensor)],
+                      [Node("TRANSPOSE", ["w", "perm"], ["y"]), Node("TRANSPOSE", ["v", "turn"], ["z"])], [], ["y", "z"])
+        report = self.imported(self.save("m.tflite", model))
+        expected = []
+        for node in report["nodes"]:
+            case = json.loads((self.dir / "out" / node["case"]).read_text())
+            expected += [job["expect"]["params"] for job in case.get("jobs", [case]) if "expect" in job]
+        self.assertEqual([(params["type"], params.get("axis")) for params in expected], [("sa8", 0), ("sa8", None)])
+        self.assertEqual(expected[1], {"type": "sa8", "scale": 16384, "zero_point": -7, "scale_frac_bits": 15})
+        out = self.ctl("batch", "out", code=0).out
+        self.assertNotIn("remark", out)
+
     def test_a_concatenation_that_rescales_is_no_move(self):
         model = Model([Tensor("a", (2, 2), "int8", scale=[0.5], zero_point=[0]),
                        Tensor("y", (4, 2), "int8", scale=[0.25], zero_point=[0])],
