@@ -8,14 +8,27 @@
 #include "cli/diagnose/compare.h"
 #include "cli/term/print.h"
 
+_Static_assert((int)DIFFERENCE_VALUE_MAX >= (int)PRINT_TEXT_MAX, "the text of a shape fits");
+
+static void set_values(struct difference *difference, const char *a, const char *b)
+{
+    snprintf(difference->a_value, sizeof(difference->a_value), "%s", a);
+    snprintf(difference->b_value, sizeof(difference->b_value), "%s", b);
+}
+
 void compare_headers(const struct npy_header *a, const struct npy_header *b,
                      struct difference *difference)
 {
     *difference = (struct difference){.a = *a, .b = *b};
-    if (a->kind != b->kind || a->item_size != b->item_size)
+    if (a->kind != b->kind || a->item_size != b->item_size) {
         difference->kind = DIFFERENCE_DTYPE;
-    else if (a->rank != b->rank || memcmp(a->shape, b->shape, a->rank * sizeof(a->shape[0])) != 0)
+        set_values(difference, dtype_of_header(a)->name, dtype_of_header(b)->name);
+    } else if (a->rank != b->rank ||
+               memcmp(a->shape, b->shape, a->rank * sizeof(a->shape[0])) != 0) {
         difference->kind = DIFFERENCE_SHAPE;
+        print_shape(difference->a_value, a->rank, a->shape);
+        print_shape(difference->b_value, b->rank, b->shape);
+    }
 }
 
 void compare_outlines(const struct tensor_file *a, const struct tensor_file *b,
@@ -29,6 +42,8 @@ void compare_outlines(const struct tensor_file *a, const struct tensor_file *b,
                                       .a = a->header,
                                       .a_bytes = tensor_file_content(a),
                                       .b_bytes = tensor_file_content(b)};
+    snprintf(difference->a_value, DIFFERENCE_VALUE_MAX, "%" PRIu64 " B", difference->a_bytes);
+    snprintf(difference->b_value, DIFFERENCE_VALUE_MAX, "%" PRIu64 " B", difference->b_bytes);
 }
 
 /* A row of both tensors along the last dimension: addresses of element 0, and steps in bytes. */
@@ -138,8 +153,8 @@ static void count_bytes(const struct tensor_file *a, const struct tensor_file *b
             continue;
         difference->kind = DIFFERENCE_BYTES;
         difference->byte_at = i;
-        difference->a_byte = a->data[i];
-        difference->b_byte = b->data[i];
+        snprintf(difference->a_value, DIFFERENCE_VALUE_MAX, "0x%02x", a->data[i]);
+        snprintf(difference->b_value, DIFFERENCE_VALUE_MAX, "0x%02x", b->data[i]);
     }
 }
 
@@ -161,8 +176,8 @@ void difference_of_digests(const uint8_t a[SHA256_SIZE], const uint8_t b[SHA256_
                            struct difference *difference)
 {
     *difference = (struct difference){.kind = DIFFERENCE_DIGEST};
-    memcpy(difference->a_digest, a, SHA256_SIZE);
-    memcpy(difference->b_digest, b, SHA256_SIZE);
+    sha256_to_text(a, difference->a_value);
+    sha256_to_text(b, difference->b_value);
 }
 
 static void note_param(struct difference *difference, const char *name, const char *a,
@@ -172,8 +187,7 @@ static void note_param(struct difference *difference, const char *name, const ch
         return;
     difference->kind = DIFFERENCE_PARAMS;
     snprintf(difference->param, sizeof(difference->param), "%s", name);
-    snprintf(difference->a_value, sizeof(difference->a_value), "%s", a);
-    snprintf(difference->b_value, sizeof(difference->b_value), "%s", b);
+    set_values(difference, a, b);
 }
 
 /* Compares two numbers. A negative axis means parameters that are not per axis. */
@@ -259,45 +273,6 @@ static const char *shape_cause(const struct difference *difference)
                : "";
 }
 
-enum { VALUE_MAX = SHA256_TEXT_SIZE }; /* the longest value is a digest */
-
-_Static_assert((int)VALUE_MAX >= (int)PRINT_TEXT_MAX, "a shape fits");
-
-/* Writes what differs in a and in b. */
-static void write_values(const struct difference *d, char a[VALUE_MAX], char b[VALUE_MAX])
-{
-    switch (d->kind) {
-    case DIFFERENCE_NONE:
-        a[0] = b[0] = '\0';
-        break;
-    case DIFFERENCE_SIZE:
-        snprintf(a, VALUE_MAX, "%" PRIu64 " B", d->a_bytes);
-        snprintf(b, VALUE_MAX, "%" PRIu64 " B", d->b_bytes);
-        break;
-    case DIFFERENCE_DTYPE:
-        snprintf(a, VALUE_MAX, "%s", dtype_of_header(&d->a)->name);
-        snprintf(b, VALUE_MAX, "%s", dtype_of_header(&d->b)->name);
-        break;
-    case DIFFERENCE_SHAPE:
-        print_shape(a, d->a.rank, d->a.shape);
-        print_shape(b, d->b.rank, d->b.shape);
-        break;
-    case DIFFERENCE_VALUES:
-    case DIFFERENCE_PARAMS:
-        snprintf(a, VALUE_MAX, "%s", d->a_value);
-        snprintf(b, VALUE_MAX, "%s", d->b_value);
-        break;
-    case DIFFERENCE_BYTES:
-        snprintf(a, VALUE_MAX, "0x%02x", d->a_byte);
-        snprintf(b, VALUE_MAX, "0x%02x", d->b_byte);
-        break;
-    case DIFFERENCE_DIGEST:
-        sha256_to_text(d->a_digest, a);
-        sha256_to_text(d->b_digest, b);
-        break;
-    }
-}
-
 /* Writes the sentence up to the colon. Returns its length. */
 static int write_head(const struct difference *d, bool expected, char out[COMPARE_TEXT_MAX])
 {
@@ -331,14 +306,13 @@ static int write_head(const struct difference *d, bool expected, char out[COMPAR
 const char *difference_text(const struct difference *d, const char *a, const char *b,
                             char out[COMPARE_TEXT_MAX])
 {
-    char left[VALUE_MAX], right[VALUE_MAX];
+    const char *left = d->a_value, *right = d->b_value;
     const char *cause = d->kind == DIFFERENCE_SHAPE ? shape_cause(d) : "";
 
     if (d->kind == DIFFERENCE_NONE) {
         snprintf(out, COMPARE_TEXT_MAX, "the same");
         return out;
     }
-    write_values(d, left, right);
     const int length = write_head(d, !a, out);
     char *end = out + length;
     const size_t size = (size_t)(COMPARE_TEXT_MAX - length);
@@ -418,11 +392,10 @@ static void side_json(struct jsonw *w, const char *key, const struct difference 
     jsonw_object_end(w);
 }
 
-static void digest_json(struct jsonw *w, const char *key, const uint8_t digest[SHA256_SIZE])
+static void digest_json(struct jsonw *w, const char *key, const char *digest)
 {
-    char text[SHA256_TEXT_SIZE];
     jsonw_object_begin(w, key);
-    jsonw_string(w, "digest", sha256_to_text(digest, text));
+    jsonw_string(w, "digest", digest);
     jsonw_object_end(w);
 }
 
@@ -468,8 +441,8 @@ void difference_json(struct jsonw *w, const char *key, const struct difference *
         jsonw_uint(w, "count", difference->count);
         jsonw_uint(w, "bytes", difference->a_bytes);
     } else if (difference->kind == DIFFERENCE_DIGEST) {
-        digest_json(w, "a", difference->a_digest);
-        digest_json(w, "b", difference->b_digest);
+        digest_json(w, "a", difference->a_value);
+        digest_json(w, "b", difference->b_value);
     } else if (difference->kind == DIFFERENCE_PARAMS) {
         jsonw_string(w, "param", difference->param);
         jsonw_uint(w, "count", difference->count);

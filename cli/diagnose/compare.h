@@ -13,6 +13,8 @@
 #include "proto/json/fault.h"
 #include "proto/json/jsonw.h"
 
+enum { DIFFERENCE_VALUE_MAX = SHA256_TEXT_SIZE }; /* the longest value is a digest */
+
 /*
  * The difference of two tensors a and b, of the first kind that applies: the size of a raw file,
  * the dtype, the shape, the elements, other bytes of the files, the quantisation parameters. If b
@@ -31,18 +33,15 @@ struct difference {
     } kind;
     uint64_t a_bytes, b_bytes; /* DIFFERENCE_SIZE: the sizes; DIFFERENCE_BYTES: the equal size */
     struct npy_header a, b;
+    /* What differs, as text: sizes, dtypes, ...; the first elements, bytes or parameters. */
+    char a_value[DIFFERENCE_VALUE_MAX], b_value[DIFFERENCE_VALUE_MAX];
     /* For DIFFERENCE_VALUES: */
     uint32_t at[MLI_MAX_RANK]; /* coordinate of the first different element */
-    char a_value[DTYPE_TEXT_MAX], b_value[DTYPE_TEXT_MAX]; /* also of the parameter `param` */
-    uint64_t count, elements; /* numbers of different elements (or bytes), and of all elements */
+    uint64_t count, elements;  /* numbers of different elements (or bytes), and of all elements */
     struct differing differing;
     struct diagnosis diagnosis; /* after compare_diagnose() */
-    /* For DIFFERENCE_BYTES: position and values of the first different byte */
-    uint64_t byte_at;
-    uint8_t a_byte, b_byte;
+    uint64_t byte_at;           /* DIFFERENCE_BYTES: position of the first different byte */
     char param[32]; /* DIFFERENCE_PARAMS: the first of `count` that differ, such as "scale[2]" */
-    /* For DIFFERENCE_DIGEST: */
-    uint8_t a_digest[SHA256_SIZE], b_digest[SHA256_SIZE];
 };
 
 /** Compares dtype and shape of two headers: DIFFERENCE_NONE, _DTYPE or _SHAPE. */
