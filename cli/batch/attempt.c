@@ -37,30 +37,24 @@ static bool golden_would_help(const struct outcome *outcome)
 static int write_elements(struct output *golden, const struct tensor_file *whole, uint64_t offset,
                           struct fault *fault)
 {
-    const struct npy_header *header = &whole->header;
-    uint32_t at[MLI_MAX_RANK] = {0}, last = header->rank - 1;
-    size_t item = header->item_size, row = header->shape[last] * item;
+    struct elements rows = compare_elements(whole);
+    uint32_t at[MLI_MAX_RANK] = {0}, last = rows.rank - 1, count = rows.shape[last];
+    const size_t item = whole->header.item_size, row = count * item;
+    const int64_t step = rows.strides[last] * (int64_t)item;
     uint8_t *packed = malloc(row);
-    int status = 0;
+    int status;
 
     if (!packed)
         return fault_no_memory(fault);
-    while (status == 0) {
-        int64_t from = 0;
+    rows.shape[last] = 1;
+    do {
+        const uint8_t *from = elements_at(&rows, at);
 
-        for (uint32_t d = 0; d < last; d++)
-            from += (int64_t)at[d] * whole->strides[d];
-        for (uint32_t i = 0; i < header->shape[last]; i++)
-            memcpy(packed + i * item,
-                   whole->data + (from + (int64_t)i * whole->strides[last]) * (int64_t)item, item);
+        for (uint32_t i = 0; i < count; i++)
+            memcpy(packed + i * item, from + (int64_t)i * step, item);
         status = output_write(golden, packed, row, offset, fault);
         offset += row;
-        uint32_t d = last;
-        while (d-- > 0 && ++at[d] == header->shape[d])
-            at[d] = 0;
-        if (d == UINT32_MAX)
-            break;
-    }
+    } while (status == 0 && elements_next(&rows, at));
     free(packed);
     return status;
 }

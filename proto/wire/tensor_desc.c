@@ -404,24 +404,18 @@ static void store(struct quant *quant, enum quant_param param, size_t index, int
         quant->scale_frac_bits[index] = (int8_t)number;
 }
 
+/* Sets a parameter of each index; a number holds for all of them. */
 static int fill(struct quant *quant, const struct json *value, enum quant_param param)
 {
     struct json item = {0};
     int64_t number;
 
-    if (!json_present(value))
-        return 0;
-    if (json_is_int(value)) {
-        if (json_int(value, ranges[param].min, ranges[param].max, &number) < 0)
+    for (uint32_t i = 0; json_present(value) && i < quant->count; i++) {
+        const struct json *entry = json_next(value, &item) ? &item : value;
+
+        if (json_int(entry, ranges[param].min, ranges[param].max, &number) < 0)
             return -1;
-        for (uint32_t i = 0; i < quant->count; i++)
-            store(quant, param, i, number);
-        return 0;
-    }
-    while (json_next(value, &item)) {
-        if (json_int(&item, ranges[param].min, ranges[param].max, &number) < 0)
-            return -1;
-        store(quant, param, item.index, number);
+        store(quant, param, i, number);
     }
     return 0;
 }
