@@ -18,7 +18,7 @@ SERVICE = r"(proto|target|client|daemon|cli|boards)/.*"
 # (files, kind, included names, reason): a file whose path matches `files` includes only headers that match
 # ("only"), or no header that matches ("never"). Both are regular expressions for the whole path.
 RULES = [
-    (r"(libmli|proto|target|client|daemon|cli|bench)/.*|boards/(drivers|serial|link)/.*", "never", r"tests/.*|.*\.c", "tests are built on the rest"),
+    (r"(libmli|proto|target|client|daemon|cli|bench|boards)/.*", "never", r"tests/.*|.*\.c", "tests are built on the rest"),
     (r"(libmli|proto|target|client|daemon|cli|boards)/.*", "never", r"bench/.*", "benchmarks are built on the rest"),
     (r"libmli/.*", "never", r"uv\.h", "libmli runs on bare metal"),
     (r"libmli/.*", "never", SERVICE, "libmli knows nothing of the service around it"),
@@ -39,7 +39,7 @@ RULES = [
     (r"boards/drivers/.*", "never",
      r"libmli/src/.*|target/(?!controller/pl330_program\.h).*|(proto|client|daemon|cli)/.*|boards/(firmware|serial|link)/.*",
      "a driver is built on libmli's public headers and does not know the board"),
-    (r"boards/firmware/.*", "never", r"libmli/src/.*|uv\.h|(target|daemon)/.*|cli/(?!selftest/).*|boards/link/.*",
+    (r"(boards|tests)/firmware/.*", "never", r"libmli/src/.*|uv\.h|(target|daemon)/.*|cli/(?!selftest/).*|boards/link/.*",
      "firmware is built on libmli's public headers"),
     (r"tests/unit/port/(?!test_split\.c).*", "never", r"libmli/src/.*",
      "what a port relies on is public"),
@@ -101,7 +101,7 @@ LAYER = {folder: height for height, line in enumerate(LAYERS) for folder in line
 WITHOUT_PATH = PUBLIC + r"|mli_client\.h|leaf_levels\.h"
 
 # Headers of firmware and of each of its boards; no program has both these and headers of the host.
-FIRMWARE = re.compile(r"(boards/firmware/(boards/\w+/)?)?")
+FIRMWARE = re.compile(r"(boards/firmware/(boards/\w+/)?|tests/firmware/)?")
 
 # The functions and constants of cJSON that may be used outside tests. Its hooks and last error are process-wide and
 # belong to the host program, cJSON_Print() writes 9007199254740991 as 9.00719925474099e+15, and cJSON_GetObjectItem()

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "boards/firmware/board.h"
-#include "boards/firmware/property/scenes.h"
 #include "mli_api.h"
+#include "tests/firmware/property/scenes.h"
 
 enum { BYTES = 4096, PATIENCE_NS = 1000000000 };
 

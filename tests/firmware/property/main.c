@@ -23,7 +23,7 @@
 #include <string.h>
 
 #include "boards/firmware/board.h"
-#include "boards/firmware/property/scenes.h"
+#include "tests/firmware/property/scenes.h"
 #include "tests/property/random_case.h"
 #include "tests/support/guard_mem.h"
 
