@@ -24,8 +24,7 @@
  * To add an RPC method, start in net/net.h; a key of the configuration, in config/config.h; a job
  * check or limit, in job/jobs.h; a number in the statistics, in net/net.h.
  */
-#ifndef DAEMON_SERVICE_H
-#define DAEMON_SERVICE_H
+#pragma once
 
 #include "daemon/config/config.h"
 
@@ -129,5 +128,3 @@ int service_thread_connect(struct service_thread *thread, int *socket);
 
 /** Shuts the service down, waits until it has ended and frees it. Accepts NULL. */
 void service_thread_stop(struct service_thread *thread);
-
-#endif /* DAEMON_SERVICE_H */

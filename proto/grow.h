@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Arrays to which elements are appended one at a time. */
-#ifndef PROTO_GROW_H
-#define PROTO_GROW_H
+#pragma once
 
 #include <stddef.h>
 #include <stdlib.h>
@@ -28,5 +27,3 @@ static inline void *list_grown(void *array, size_t count, size_t *capacity, size
  */
 #define list_grow(list, count, capacity, size)                                                     \
     (*(list) = list_grown(*(list), (count), (capacity), (size)), (count) < *(capacity) ? 0 : -1)
-
-#endif /* PROTO_GROW_H */

@@ -18,8 +18,7 @@
  *
  * Channel n of the engine is the channel of the controller with the n-th bit of `channels`.
  */
-#ifndef BOARDS_DRIVERS_BCM2835_H
-#define BOARDS_DRIVERS_BCM2835_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -160,5 +159,3 @@ void bcm2835_set_platform(const struct bcm2835_platform *platform);
  * channel, which clears it. Any context; completion callbacks run inside.
  */
 void bcm2835_interrupt(uint32_t channel);
-
-#endif /* BOARDS_DRIVERS_BCM2835_H */

@@ -19,8 +19,7 @@
  * `poll` call those below. The engine keeps the items, in the form of its controller.
  * boards/drivers/bcm2835.c is an example.
  */
-#ifndef MLI_PORT_CHAIN_H
-#define MLI_PORT_CHAIN_H
+#pragma once
 
 #include "mli_engine.h"
 
@@ -170,5 +169,3 @@ void chain_barrier(void);
  * does not have all of the run. bytes > 0.
  */
 bool chain_bus32(const void *address, uint64_t bytes, uint32_t *bus);
-
-#endif /* MLI_PORT_CHAIN_H */

@@ -13,8 +13,7 @@
  * A row of a plan becomes one block, or up to three if its ends are aligned worse than its middle.
  * The controller cannot fill: zeros are copied from a page of zeros.
  */
-#ifndef BOARDS_DRIVERS_PDMA_H
-#define BOARDS_DRIVERS_PDMA_H
+#pragma once
 
 #include "mli_engine.h"
 
@@ -87,5 +86,3 @@ void pdma_set_platform(const struct pdma_platform *platform);
 void pdma_interrupt(uint32_t channel);
 
 extern const struct mli_engine pdma_engine;
-
-#endif /* BOARDS_DRIVERS_PDMA_H */

@@ -15,8 +15,7 @@
  *
  * Channel n sends event n. The board connects the interrupts of these events and that of aborts.
  */
-#ifndef BOARDS_DRIVERS_PL330_H
-#define BOARDS_DRIVERS_PL330_H
+#pragma once
 
 #include <stdint.h>
 
@@ -140,5 +139,3 @@ void pl330_inject(uint32_t channel, enum pl330_injection injection, uint64_t row
 
 /** Resumes a channel that waits because of PL330_INJECT_WAIT. */
 void pl330_release(uint32_t channel);
-
-#endif /* BOARDS_DRIVERS_PL330_H */

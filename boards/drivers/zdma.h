@@ -15,8 +15,7 @@
  *                     of 32 bytes).
  *   zdma:interrupt=0  Poll the channels, although the board has interrupts (default: 1 if it has).
  */
-#ifndef BOARDS_DRIVERS_ZDMA_H
-#define BOARDS_DRIVERS_ZDMA_H
+#pragma once
 
 #include "mli_engine.h"
 
@@ -131,5 +130,3 @@ void zdma_interrupt(uint32_t channel);
  * this call: mask their interrupts.
  */
 void zdma_recover(uint32_t first, uint32_t count);
-
-#endif /* BOARDS_DRIVERS_ZDMA_H */

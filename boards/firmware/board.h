@@ -42,8 +42,7 @@
  * `meson setup BUILD --cross-file tests/cross/NAME.ini -Dboard=NAME` then builds all images, and
  * `boards/firmware/qemu NAME IMAGE` runs one. docs/boards.md has the boards.
  */
-#ifndef FIRMWARE_BOARD_H
-#define FIRMWARE_BOARD_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -169,5 +168,3 @@ void semihosting_exit(int status);
  * program without arguments, and if the arguments exceed `room`.
  */
 bool semihosting_arguments(char *to, size_t room);
-
-#endif /* FIRMWARE_BOARD_H */

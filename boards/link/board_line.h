@@ -3,8 +3,7 @@
  * The bytes of a board's serial line: a serial device, a pseudo terminal, a Unix socket, or the
  * UART of a board in QEMU.
  */
-#ifndef CLI_BOARD_LINE_H
-#define CLI_BOARD_LINE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -81,5 +80,3 @@ ssize_t board_line_receive(struct board_line *line, void *bytes, size_t size, ui
 
 /** Returns the time that `size` bytes need on the line, in milliseconds. */
 uint32_t board_line_ms(const struct board_line *line, size_t size);
-
-#endif /* CLI_BOARD_LINE_H */

@@ -3,8 +3,7 @@
  * Lets a command use a board in place of a daemon, through struct board_calls of cli/link/boards.h.
  * The board runs resolved jobs, holds the buffers of job files, and answers info, stats and ping.
  */
-#ifndef CLI_BOARD_LINK_H
-#define CLI_BOARD_LINK_H
+#pragma once
 
 #include "boards/link/serial_board.h"
 #include "cli/job/resolve.h"
@@ -48,5 +47,3 @@ int board_link_run(struct board_link *link, const struct resolved *resolved,
                    struct job_result *result, struct fault *fault);
 enum exit_code board_selftest(struct selftest_report *report, struct round_plan *plan,
                               uint64_t seconds, const struct options *options);
-
-#endif /* CLI_BOARD_LINK_H */

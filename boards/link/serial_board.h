@@ -12,8 +12,7 @@
  * All functions return 0, or -1 with the fault. After a lost line or a reset of the board, `lost`
  * is set and all calls fail. To add a request, start at boards/serial/serial.h.
  */
-#ifndef CLI_SERIAL_BOARD_H
-#define CLI_SERIAL_BOARD_H
+#pragma once
 
 #include "boards/link/board_line.h"
 #include "boards/serial/serial.h"
@@ -108,5 +107,3 @@ int board_stats(struct board *board, uint32_t channel, mli_mov_channel_stats *st
  * Updates board->hello.
  */
 int board_set_engine(struct board *board, const char *spec, uint32_t channels, struct fault *fault);
-
-#endif /* CLI_SERIAL_BOARD_H */

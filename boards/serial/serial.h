@@ -14,8 +14,7 @@
  * To add a request, start here: add it to SERIAL_REQUESTS, describe it in boards/serial/SERIAL.md,
  * handle it in boards/firmware/agent/agent.c and call it in boards/link/serial_board.c.
  */
-#ifndef PROTO_SERIAL_H
-#define PROTO_SERIAL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -273,5 +272,3 @@ bool serial_status_get(struct serial_reader *reader, struct serial_status *statu
 
 void serial_stats_put(struct serial_packet *packet, const mli_mov_channel_stats *stats);
 bool serial_stats_get(struct serial_reader *reader, mli_mov_channel_stats *stats);
-
-#endif /* PROTO_SERIAL_H */

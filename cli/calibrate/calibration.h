@@ -14,8 +14,7 @@
  * The same command also searches thresholds of libmli's kernels: kernel_search.h, which shares no
  * code with the files above.
  */
-#ifndef CLI_CALIBRATE_CALIBRATION_H
-#define CLI_CALIBRATE_CALIBRATION_H
+#pragma once
 
 #include "cli/term/print.h"
 #include "mli_plan.h"
@@ -186,5 +185,3 @@ void calibration_text(struct textw *w, const struct calibration *calibration, co
 /** Writes figures and errors as one object. */
 void calibration_json(struct jsonw *w, const struct calibration *calibration, uint64_t seed,
                       const char *output);
-
-#endif /* CLI_CALIBRATE_CALIBRATION_H */

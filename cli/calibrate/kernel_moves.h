@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The moves that `mlictl calibrate --kernels` times, and the memory that they use. */
-#ifndef CLI_KERNEL_MOVES_H
-#define CLI_KERNEL_MOVES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -67,5 +66,3 @@ int kernel_move_run(struct kernel_move *move);
  * move streams, or TUNING_FIELDS if no threshold decides that. Changes the tuning of the process.
  */
 size_t kernel_move_threshold(const struct kernel_move *move);
-
-#endif /* CLI_KERNEL_MOVES_H */

@@ -14,8 +14,7 @@
  *
  * To measure another size, start here: a row in kernel_sizes[] of kernel_search.c.
  */
-#ifndef CLI_KERNEL_SEARCH_H
-#define CLI_KERNEL_SEARCH_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -82,5 +81,3 @@ int kernel_search_run(struct kernel_search *search, const mli_tuning *defaults, 
  */
 enum exit_code calibrate_kernels(const struct print_style *style, const char *output,
                                  uint64_t seconds);
-
-#endif /* CLI_KERNEL_SEARCH_H */

@@ -9,8 +9,7 @@
  *   3. write man/mlictl-NAME.1.scd, list it in man/meson.build and man/mlictl.1.scd
  *   4. write a test in tests/integration; help, completion and examples are tested from the tables
  */
-#ifndef CLI_COMMAND_H
-#define CLI_COMMAND_H
+#pragma once
 
 #include "cli/options.h"
 #include "cli/term/exit_code.h"
@@ -73,5 +72,3 @@ void command_help(const struct command *command, const struct form *form);
 
 /** Prints the usage of a command after wrong arguments. Returns EXIT_CODE_INVALID. */
 enum exit_code command_misused(const struct command *command);
-
-#endif /* CLI_COMMAND_H */

@@ -12,8 +12,7 @@
  * To add a command that asks for one thing, describe the call in a struct question and pass it to
  * session_ask(); cmd_info.c is the shortest example.
  */
-#ifndef CLI_CMD_SESSION_H
-#define CLI_CMD_SESSION_H
+#pragma once
 
 #include "cli/link/daemon_link.h"
 #include "cli/options.h"
@@ -105,5 +104,3 @@ enum colour_role job_state_colour(enum job_state state);
 
 /** Prints the object of a job. */
 void job_print_json(const struct job_info *info);
-
-#endif /* CLI_CMD_SESSION_H */

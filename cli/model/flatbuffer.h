@@ -8,8 +8,7 @@
  * Several tables may share a vector, so a small hostile file could describe gigabytes: `budget`
  * limits the total number of bytes that are read, and thereby time and memory.
  */
-#ifndef CLI_MODEL_FLATBUFFER_H
-#define CLI_MODEL_FLATBUFFER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -67,5 +66,3 @@ int32_t flatbuffer_element32(const struct flatbuffer *flatbuffer,
 struct flatbuffer_table flatbuffer_element_table(struct flatbuffer *flatbuffer,
                                                  const struct flatbuffer_vector *vector,
                                                  uint32_t i);
-
-#endif /* CLI_MODEL_FLATBUFFER_H */

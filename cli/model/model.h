@@ -12,8 +12,7 @@
  * To add a format, start here: write a reader that fills a struct model with functions of model.c,
  * call the reader in model_read.c, and extend FILE_FORMAT_TABLE (proto/file/job_spec.h).
  */
-#ifndef CLI_MODEL_H
-#define CLI_MODEL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -254,5 +253,3 @@ const struct model_dtype *onnx_dtype(uint64_t number);
  * unique. The model may be incomplete on failure.
  */
 int tflite_read(struct model *model, struct fault *fault);
-
-#endif /* CLI_MODEL_H */

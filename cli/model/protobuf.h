@@ -5,8 +5,7 @@
  * (https://protobuf.dev/programming-guides/encoding/). A library that unpacks messages would copy
  * the weights of a model, and would not say where in the file they are.
  */
-#ifndef CLI_MODEL_PROTOBUF_H
-#define CLI_MODEL_PROTOBUF_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -38,5 +37,3 @@ struct protobuf protobuf_inside(const struct protobuf_field *field);
  * wire type of one number. Returns 1, 0 at the end, or -1.
  */
 int protobuf_number(struct protobuf *list, enum protobuf_wire wire, uint64_t *value);
-
-#endif /* CLI_MODEL_PROTOBUF_H */

@@ -5,8 +5,7 @@
  * is the value of a border. An output byte with the right value in all passes is a copy of the
  * right byte.
  */
-#ifndef CLI_CODED_INPUT_H
-#define CLI_CODED_INPUT_H
+#pragma once
 
 #include <stdint.h>
 
@@ -38,5 +37,3 @@ unsigned coded_passes(uint64_t bytes);
 
 /** Writes the values of the bytes from number `first` on. */
 void coded_bytes(uint8_t *out, size_t count, uint64_t first, unsigned pass);
-
-#endif /* CLI_CODED_INPUT_H */

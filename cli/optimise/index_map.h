@@ -9,8 +9,7 @@
  * tensors nor the order of the source dimensions, so that a reshape of the tensor between two moves
  * does not matter.
  */
-#ifndef CLI_INDEX_MAP_H
-#define CLI_INDEX_MAP_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -67,5 +66,3 @@ enum composition {
  */
 enum composition index_map_compose(const struct index_map *reader, const struct index_map *writer,
                                    struct index_map *composed, struct index_box *given);
-
-#endif /* CLI_INDEX_MAP_H */

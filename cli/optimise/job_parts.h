@@ -4,8 +4,7 @@
  * parts, each of which reads what one job wrote: each part may then be fused with that job. Only
  * jobs that write a buffer are split, because one job must write a whole file.
  */
-#ifndef CLI_JOB_PARTS_H
-#define CLI_JOB_PARTS_H
+#pragma once
 
 #include "cli/optimise/program.h"
 
@@ -25,5 +24,3 @@ void split_unmark(struct program *p);
 
 /** Returns the map of a part of a step. */
 struct index_map split_map(const struct program_step *step, size_t part);
-
-#endif /* CLI_JOB_PARTS_H */

@@ -3,8 +3,7 @@
  * A map of indices as the cfg of a move: the inverse of index_map_of(). The placement in the
  * destination (dst_offset, dst_mem_stride) is not part of the result.
  */
-#ifndef CLI_MOVE_FORM_H
-#define CLI_MOVE_FORM_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -38,5 +37,3 @@ enum move_form move_form_of(const struct index_map *map, const struct move_sourc
  * describes the tensor: *source gets the shape and strides of the elements that the map reads. */
 enum move_form move_form_free(const struct index_map *map, struct move_source *source,
                               struct job_common *common);
-
-#endif /* CLI_MOVE_FORM_H */

@@ -9,8 +9,7 @@
  *         ... write result.text ...
  *     optimised_finish(&result);
  */
-#ifndef CLI_OPTIMISE_H
-#define CLI_OPTIMISE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -101,5 +100,3 @@ void optimise_report_json(struct jsonw *w, const struct optimised *result);
  */
 int proof_run(struct proof *proof, const struct program *p, const struct jsonw *text,
               const struct options *options, struct fault *fault);
-
-#endif /* CLI_OPTIMISE_H */

@@ -20,8 +20,7 @@
  * To fuse more jobs, start with index_map_compose() (which moves can be one), find_pins() in
  * program.c (which jobs are left alone) and KEPT_TABLE (the reasons that are printed).
  */
-#ifndef CLI_PROGRAM_H
-#define CLI_PROGRAM_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -250,5 +249,3 @@ enum kept route_form(const struct program *p, const struct program_step *step,
  */
 int route_quant(const struct program_step *step, const struct fused_move *move, struct quant *quant,
                 bool *own);
-
-#endif /* CLI_PROGRAM_H */

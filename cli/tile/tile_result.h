@@ -13,8 +13,7 @@
  *
  * To add an option, start here: add it to the table in cmd_tile.c and read it in tile_request.c.
  */
-#ifndef CLI_TILE_RESULT_H
-#define CLI_TILE_RESULT_H
+#pragma once
 
 #include "cli/file/output.h"
 #include "cli/options.h"
@@ -184,5 +183,3 @@ int tile_timeline_draw(struct textw *w, const struct tile_result *result, struct
 
 /** Writes the schedule as a trace for Perfetto. Returns as tile_timeline_draw() does. */
 int tile_timeline_trace(struct textw *w, const struct tile_result *result, struct fault *fault);
-
-#endif /* CLI_TILE_RESULT_H */

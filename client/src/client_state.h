@@ -12,8 +12,7 @@
  * proto's read function, call_finish(). Test it in tests/unit/client/test_calls.c. proto/wire/rpc.h
  * has proto's half.
  */
-#ifndef CLIENT_STATE_H
-#define CLIENT_STATE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -298,5 +297,3 @@ void call_finish(struct call *call);
  * Like call_finish(), for an invalid reply: also fills the error. Returns MLI_CLIENT_UNREADABLE.
  */
 int call_unreadable(struct call *call, mli_client_error *error);
-
-#endif /* CLIENT_STATE_H */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Chores: long work, done in one slice for each round of the loop, so that clients do not wait. */
-#ifndef DAEMON_CHORES_H
-#define DAEMON_CHORES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -45,5 +44,3 @@ static inline void chore_remove(struct chore *chore)
 {
     link_remove(&chore->link);
 }
-
-#endif /* DAEMON_CHORES_H */

@@ -5,8 +5,7 @@
  * search. Hashes are keyed with random bytes, so that a client cannot choose names or numbers that
  * form a long chain.
  */
-#ifndef DAEMON_HASH_TABLE_H
-#define DAEMON_HASH_TABLE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -48,5 +47,3 @@ void hash_table_replace(struct hash_node *from, struct hash_node *to);
 /** Returns the first node of the chain for this hash, or NULL. The chain also has nodes with other
  * hashes. */
 struct hash_node *hash_table_chain(const struct hash_table *table, uint64_t hash);
-
-#endif /* DAEMON_HASH_TABLE_H */

@@ -3,8 +3,7 @@
  * A ring of links. The head is a link too; the head of an empty ring points to itself. A link that
  * is in no other ring is a ring of its own, so removing a link twice does no harm.
  */
-#ifndef DAEMON_LINK_H
-#define DAEMON_LINK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -47,5 +46,3 @@ static inline void link_replace(struct link *from, struct link *to)
     link_append(from, to);
     link_remove(from);
 }
-
-#endif /* DAEMON_LINK_H */

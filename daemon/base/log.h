@@ -20,8 +20,7 @@
  *         log_end(&line);
  *     }
  */
-#ifndef DAEMON_LOG_H
-#define DAEMON_LOG_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -99,5 +98,3 @@ enum log_kind {
  * time of a monotonic clock in ms.
  */
 bool log_rate_take(struct log_rate *rate, uint64_t now, uint64_t *suppressed);
-
-#endif /* DAEMON_LOG_H */

@@ -3,8 +3,7 @@
  * A table of objects that a client names by number. Numbers count from 1, and no number is used
  * twice.
  */
-#ifndef DAEMON_NUMBERED_H
-#define DAEMON_NUMBERED_H
+#pragma once
 
 #include <stdint.h>
 
@@ -29,5 +28,3 @@ uint32_t numbered_add(struct numbered *numbered, void *thing);
 void *numbered_find(const struct numbered *numbered, uint32_t number);
 /** Removes and returns the object with this number. Returns NULL if there is no such object. */
 void *numbered_remove(struct numbered *numbered, uint32_t number);
-
-#endif /* DAEMON_NUMBERED_H */

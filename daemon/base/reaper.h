@@ -26,8 +26,7 @@
  * no more than the queues of a user; without memory for those, users share two spare queues. Any
  * thread may call everything but reaper_start() and reaper_stop().
  */
-#ifndef DAEMON_REAPER_H
-#define DAEMON_REAPER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -95,5 +94,3 @@ void reaper_close_connection(int socket);
 bool reaper_full(uid_t uid);
 /** Returns whether REAPER_FDS_OF_ALL descriptors wait to be closed. */
 bool reaper_overfull(void);
-
-#endif /* DAEMON_REAPER_H */

@@ -3,8 +3,7 @@
  * System calls and allocations that can fail, as function pointers, so that tests can make them
  * fail. Only tests change the pointers.
  */
-#ifndef DAEMON_SEAM_H
-#define DAEMON_SEAM_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -30,5 +29,3 @@ struct seam {
 };
 
 extern struct seam seam;
-
-#endif /* DAEMON_SEAM_H */

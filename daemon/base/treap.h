@@ -4,8 +4,7 @@
  * Each node has a random priority and is above all nodes of lower priority, so a tree of n nodes is
  * O(log n) deep for any order of insertions.
  */
-#ifndef DAEMON_TREAP_H
-#define DAEMON_TREAP_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -50,5 +49,3 @@ const struct treap_node *treap_until(const struct treap *treap, const struct tre
 
 /** Returns the last node of the set, or null. */
 const struct treap_node *treap_last(const struct treap *treap);
-
-#endif /* DAEMON_TREAP_H */

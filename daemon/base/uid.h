@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* User IDs (uid): reads them, and divides the limits of the service among users. */
-#ifndef DAEMON_UID_H
-#define DAEMON_UID_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -24,5 +23,3 @@ bool uid_is_master(uid_t uid);
  * has none.
  */
 bool uid_share_allows(uint32_t own, uint32_t total, uint32_t limit);
-
-#endif /* DAEMON_UID_H */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The address of the metrics, which must not be reachable from other machines. */
-#ifndef DAEMON_ADDRESS_H
-#define DAEMON_ADDRESS_H
+#pragma once
 
 #include <stdbool.h>
 #include <sys/socket.h>
@@ -21,5 +20,3 @@ int address_parse(const char *text, struct address *address, char complaint[ADDR
 
 /** Returns whether no other machine can reach the address. */
 bool address_is_local(const struct sockaddr *socket);
-
-#endif /* DAEMON_ADDRESS_H */

@@ -7,8 +7,7 @@
  * conf/mlid.json, conf/mlid.schema.json and man/mlid.json.5.scd. If it cannot change while the
  * service runs, add it to `fixed` in config.c too. Tests check that all of these agree.
  */
-#ifndef DAEMON_CONFIG_H
-#define DAEMON_CONFIG_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -163,5 +162,3 @@ void config_default_socket(struct config *config);
 
 /** Returns the quota of a user, which points into *config. */
 const struct quota *config_quota(const struct config *config, uint32_t uid);
-
-#endif /* DAEMON_CONFIG_H */

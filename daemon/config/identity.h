@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Users and groups by name: the owner of the sockets, and the user that the process becomes. */
-#ifndef DAEMON_IDENTITY_H
-#define DAEMON_IDENTITY_H
+#pragma once
 
 #include <sys/types.h>
 
@@ -35,5 +34,3 @@ int identity_check(const struct config *config, struct fault *fault);
  * change back. Returns 0 or -errno: then end the process.
  */
 int identity_become(const struct identity *identity);
-
-#endif /* DAEMON_IDENTITY_H */

@@ -3,8 +3,7 @@
  * The states of the DMA channels: busy, reserved for a wide job that waits, out of service. A set
  * of channels is a word with one bit for each channel. Plain data.
  */
-#ifndef DAEMON_CHANNELS_H
-#define DAEMON_CHANNELS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -55,5 +54,3 @@ uint32_t channels_widest(const struct channels *channels);
  * if no run of `count` channels is in service.
  */
 bool channels_reserve(struct channels *channels, uint32_t count);
-
-#endif /* DAEMON_CHANNELS_H */

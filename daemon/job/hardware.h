@@ -4,8 +4,7 @@
  * service at a time has it), and the board: the memories of the configured target profile
  * (daemon/memory/board.h) and libmli's active profile.
  */
-#ifndef DAEMON_HARDWARE_H
-#define DAEMON_HARDWARE_H
+#pragma once
 
 #include "daemon/config/config.h"
 #include "daemon/memory/board.h"
@@ -35,5 +34,3 @@ int target_board_create(const struct config *config, struct board **out);
 
 /** Frees the board and restores libmli's default profile. Accepts NULL. */
 void target_board_destroy(struct board *board);
-
-#endif /* DAEMON_HARDWARE_H */

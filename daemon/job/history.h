@@ -15,8 +15,7 @@
  *
  * The cost of adding and forgetting a record does not depend on the number of records.
  */
-#ifndef DAEMON_HISTORY_H
-#define DAEMON_HISTORY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -150,5 +149,3 @@ struct record *record_create(const struct entry *entry, const struct fault *faul
 void record_free(struct record *record);
 /** Fills *info; its pointers point into the record. */
 void record_info(const struct record *record, struct job_info *info);
-
-#endif /* DAEMON_HISTORY_H */

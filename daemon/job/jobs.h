@@ -20,8 +20,7 @@
  *
  * Everything here belongs to the loop's thread, except what struct completions describes.
  */
-#ifndef DAEMON_JOBS_H
-#define DAEMON_JOBS_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -611,5 +610,3 @@ void completions_end(struct task *task);
 
 /** Makes the loop call `on_ended` after its other work. Called on the loop's thread. */
 void completions_resume(struct completions *completions);
-
-#endif /* DAEMON_JOBS_H */

@@ -4,8 +4,7 @@
  *
  * To add a kind of job, add it to enum job_op (proto/wire) and to operands_init().
  */
-#ifndef DAEMON_OPERANDS_H
-#define DAEMON_OPERANDS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -60,5 +59,3 @@ struct work *work_create(void);
 struct work *work_hold(struct work *work);
 /** Removes a holder; frees the work after the last one. Accepts NULL. */
 void work_drop(struct work *work);
-
-#endif /* DAEMON_OPERANDS_H */

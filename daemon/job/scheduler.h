@@ -20,8 +20,7 @@
  *
  * Plain data: knows nothing of tasks, channels or the loop.
  */
-#ifndef DAEMON_SCHEDULER_H
-#define DAEMON_SCHEDULER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -152,5 +151,3 @@ struct queued *scheduler_backfill(struct scheduler *scheduler, scheduler_fits *f
 
 /** Removes a job without a charge. Does nothing if the job is not queued. */
 void scheduler_remove(struct scheduler *scheduler, struct queued *queued);
-
-#endif /* DAEMON_SCHEDULER_H */

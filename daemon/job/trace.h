@@ -4,8 +4,7 @@
  * in pieces of 64 KiB, or a second after the first event of a piece; without events no timer runs.
  * If the file cannot be written, only the trace stops, with a warning.
  */
-#ifndef DAEMON_TRACE_H
-#define DAEMON_TRACE_H
+#pragma once
 
 #include "proto/wire/events.h"
 
@@ -23,5 +22,3 @@ void trace_destroy(struct trace *trace);
 
 /** Adds an event. Call it on the loop's thread. Accepts NULL. */
 void trace_event(struct trace *trace, const struct event *event);
-
-#endif /* DAEMON_TRACE_H */

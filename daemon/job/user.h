@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Users with connections, jobs or records: the numbers for their quotas and statistics. */
-#ifndef DAEMON_USER_H
-#define DAEMON_USER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -120,5 +119,3 @@ struct flow *flow_create(struct users *users, uint64_t number, const struct cred
 void flow_log(const struct flow *flow, struct log_line *line);
 void flow_hold(struct flow *flow);
 void flow_drop(struct flow *flow);
-
-#endif /* DAEMON_USER_H */

@@ -16,8 +16,7 @@
  *
  * Only the loop's thread may call these functions.
  */
-#ifndef DAEMON_BOARD_H
-#define DAEMON_BOARD_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -130,5 +129,3 @@ uint64_t board_largest(const struct board_memory *memory);
 
 /** Removes the piece from its memory. Does nothing if the piece is in no memory. */
 void board_remove(struct board_piece *piece);
-
-#endif /* DAEMON_BOARD_H */

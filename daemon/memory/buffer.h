@@ -5,8 +5,7 @@
  * they use; the last holder unmaps the memory. Until then the bytes are charged to the connection,
  * to its user and to the service.
  */
-#ifndef DAEMON_BUFFER_H
-#define DAEMON_BUFFER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -102,5 +101,3 @@ void places_share(struct places *places, struct place *place, const struct place
                   enum places_user user);
 /** Releases the memory of both places; both then have no region. */
 void places_finish(struct places *places, enum places_user user);
-
-#endif /* DAEMON_BUFFER_H */

@@ -10,8 +10,7 @@
  *
  * Only the loop's thread may call these functions, except region_end().
  */
-#ifndef DAEMON_REGION_H
-#define DAEMON_REGION_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -170,5 +169,3 @@ int region_begin(struct region *region, bool write);
  * region_create().
  */
 int region_end(struct region *region, bool write, bool on_loop);
-
-#endif /* DAEMON_REGION_H */

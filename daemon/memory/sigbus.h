@@ -7,8 +7,7 @@
  * of the guard checks the mark. No stack is unwound, so any code may be interrupted. A fault
  * outside all guarded ranges is fatal, as it is without the handler.
  */
-#ifndef DAEMON_SIGBUS_H
-#define DAEMON_SIGBUS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -55,5 +54,3 @@ bool sigbus_guard_finish(struct sigbus_guard *guard);
 
 /** Returns the number of blocks of guards. Blocks are never freed. Thread-safe. */
 unsigned sigbus_blocks(void);
-
-#endif /* DAEMON_SIGBUS_H */

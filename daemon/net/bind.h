@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Creates the listening unix socket, so that no other service takes it and its mode is right. */
-#ifndef DAEMON_BIND_H
-#define DAEMON_BIND_H
+#pragma once
 
 #include <stdint.h>
 #include <sys/types.h>
@@ -39,5 +38,3 @@ void bind_release(struct bound *bound);
 
 /** Removes the directory of a socket's path, unless it has other files. */
 void bind_remove_directory(const char *path);
-
-#endif /* DAEMON_BIND_H */

@@ -36,8 +36,7 @@
  *
  * Everything here belongs to the loop's thread.
  */
-#ifndef DAEMON_NET_H
-#define DAEMON_NET_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -513,5 +512,3 @@ void stats_fill(struct daemon_stats *out, struct net *net, const struct user *vi
  * client.
  */
 void call_handle(struct client *client, const char *line, size_t length);
-
-#endif /* DAEMON_NET_H */

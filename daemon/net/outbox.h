@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The outbox: bytes and descriptors that wait until a socket accepts them. */
-#ifndef DAEMON_OUTBOX_H
-#define DAEMON_OUTBOX_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -59,5 +58,3 @@ bool outbox_has_room_for_fd(struct outbox *box, int socket);
 void outbox_attach(struct outbox *box, int fd);
 /** Sends until the socket is full, at most 64 KiB. Returns 0 (bytes may still wait) or -errno. */
 int outbox_flush(struct outbox *box, int socket);
-
-#endif /* DAEMON_OUTBOX_H */

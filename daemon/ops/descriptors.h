@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Descriptors for all clients that the configuration allows. */
-#ifndef DAEMON_DESCRIPTORS_H
-#define DAEMON_DESCRIPTORS_H
+#pragma once
 
 #include <uv.h>
 
@@ -16,5 +15,3 @@ unsigned descriptors_allow(const struct config *config);
  * to enlarge the table later. Returns 0 or -errno.
  */
 int descriptors_reserve(uv_loop_t *loop, unsigned count);
-
-#endif /* DAEMON_DESCRIPTORS_H */

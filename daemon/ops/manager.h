@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The service manager: takes listening sockets from it, as sd_listen_fds(3) does, and reports the
  * state to it, as sd_notify(3) does. Without a service manager all functions do nothing. */
-#ifndef DAEMON_MANAGER_H
-#define DAEMON_MANAGER_H
+#pragma once
 
 #include <stdint.h>
 #include <sys/un.h>
@@ -37,5 +36,3 @@ void notify_send(const struct notify *notify, const char *format, ...)
 
 /** Reports that a reload begins; READY=1 ends it. */
 void notify_reloading(const struct notify *notify);
-
-#endif /* DAEMON_MANAGER_H */

@@ -3,8 +3,7 @@
  * The statistics over HTTP, for Prometheus: only GET /metrics, one reply for each connection. The
  * handles do not keep the loop alive.
  */
-#ifndef DAEMON_METRICS_H
-#define DAEMON_METRICS_H
+#pragma once
 
 #include <uv.h>
 
@@ -22,5 +21,3 @@ int metrics_create(uv_loop_t *loop, struct service *service, const struct bound 
 /** Stops serving; call it before service_destroy(). The loop's close callbacks free the struct.
  * Accepts NULL. */
 void metrics_destroy(struct metrics *metrics);
-
-#endif /* DAEMON_METRICS_H */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The numbers that an engine accepts as options, for the function `option` of struct mli_engine. */
-#ifndef MLI_PORT_OPTION_H
-#define MLI_PORT_OPTION_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,5 +25,3 @@ bool port_option_set(const struct port_option *options, size_t count, const char
 
 /** Returns the value of an option. */
 uint32_t port_option_get(_Atomic uint32_t *value);
-
-#endif /* MLI_PORT_OPTION_H */

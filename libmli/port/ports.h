@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The engines of devices in this build, in addition to the library's own. */
-#ifndef MLI_PORTS_H
-#define MLI_PORTS_H
+#pragma once
 
 /** Adds all engines. Call it once, at the start of main(). */
 void ports_add(void);
-
-#endif /* MLI_PORTS_H */

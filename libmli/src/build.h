@@ -7,8 +7,7 @@
  * constant `if` rather than by the preprocessor, so that every build compiles both sides), and add
  * an option to meson_options.txt and a row to the table in docs/library.md.
  */
-#ifndef MLI_BUILD_H
-#define MLI_BUILD_H
+#pragma once
 
 /*
  * Maximum number of DMA channels, 0 to 16. 0 makes small programs: synchronous moves use no
@@ -45,5 +44,3 @@
 #else
 #define BUILD_APART
 #endif
-
-#endif /* MLI_BUILD_H */

@@ -3,8 +3,7 @@
  * Builtins of the compiler: memcpy and memset, so that even a freestanding build turns copies of a
  * constant size into loads and stores; and 64-bit arithmetic with a check for overflow.
  */
-#ifndef MLI_BUILTINS_H
-#define MLI_BUILTINS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -37,5 +36,3 @@ static inline bool fits_address_space(const void *address, uint64_t size)
 {
     return size <= -(uintptr_t)address;
 }
-
-#endif /* MLI_BUILTINS_H */

@@ -14,8 +14,7 @@
  * there, a pool that other threads use. Only refuse() aborts. It does not abort in a function that
  * only asks whether a call would be refused, such as mli_mov_check() (error_question()).
  */
-#ifndef MLI_ERROR_H
-#define MLI_ERROR_H
+#pragma once
 
 #include "mli_types.h"
 
@@ -71,5 +70,3 @@ ERROR_COLD void error_decline(mli_status status, const char *subject, const char
 /** Tells that this thread only asks whether a call would be refused (true), or no longer asks. */
 void error_question(bool now);
 #endif
-
-#endif /* MLI_ERROR_H */

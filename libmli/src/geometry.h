@@ -5,8 +5,7 @@
  * the strides on both sides. All index arithmetic of the library that can overflow is in
  * geometry.c.
  */
-#ifndef MLI_GEOMETRY_H
-#define MLI_GEOMETRY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -81,5 +80,3 @@ bool geometry_accesses(const struct geometry *g, const mli_tensor *tensor, bool 
  */
 mli_status geometry_check_memory(const struct geometry *g, const mli_tensor *src,
                                  const mli_tensor *dst);
-
-#endif /* MLI_GEOMETRY_H */

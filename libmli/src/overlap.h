@@ -5,8 +5,7 @@
  * ends first, which happens only for layouts that interleave many times, the answer is "yes":
  * elements count as overlapping unless the search proves that they do not.
  */
-#ifndef MLI_OVERLAP_H
-#define MLI_OVERLAP_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -34,5 +33,3 @@ bool lattice_reaches(struct lattice *lattice, int64_t from, int64_t to);
  * terms.
  */
 bool lattice_meets_itself(struct lattice *lattice);
-
-#endif /* MLI_OVERLAP_H */

@@ -30,8 +30,7 @@
  * that executes plans knows no tensors; code that builds plans touches no tensor data. A plan does
  * not change once it is built, and may be copied as bytes.
  */
-#ifndef MLI_SRC_PLAN_H
-#define MLI_SRC_PLAN_H
+#pragma once
 
 #include "libmli/src/builtins.h"
 #include "mli_plan.h"
@@ -128,5 +127,3 @@ static inline uint8_t *box_row(const struct mli_copy_box *box, uint64_t row)
     }
     return at;
 }
-
-#endif /* MLI_SRC_PLAN_H */

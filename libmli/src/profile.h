@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The active target profile, and the checks of a strict profile. */
-#ifndef MLI_PROFILE_H
-#define MLI_PROFILE_H
+#pragma once
 
 #include "libmli/src/geometry.h"
 #include "mli_helpers_api.h"
@@ -26,5 +25,3 @@ mli_status profile_check_tensor_alignment(const mli_tensor *tensor, uint32_t ele
  */
 mli_status profile_check_bank(const mli_tensor *tensor, const struct extent *extent,
                               const char *who);
-
-#endif /* MLI_PROFILE_H */

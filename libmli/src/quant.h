@@ -4,8 +4,7 @@
  * stay as they are, or are padded, cropped, subsampled and placed like their axis. quant_plan()
  * makes all checks, then quant_apply() changes dst.
  */
-#ifndef MLI_QUANT_H
-#define MLI_QUANT_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -70,5 +69,3 @@ static inline void quant_apply(const struct quant_move *move, mli_tensor *dst)
     if (move->fill)
         quant_fill(move);
 }
-
-#endif /* MLI_QUANT_H */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The fields of one tensor: checks, and values in 64 bits. */
-#ifndef MLI_TENSOR_H
-#define MLI_TENSOR_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -74,5 +73,3 @@ static inline bool tensor_is_per_axis(const mli_tensor *tensor)
     return (tensor->el_type == MLI_EL_SA_8 || tensor->el_type == MLI_EL_SA_32) &&
            tensor->el_params.sa.dim >= 0;
 }
-
-#endif /* MLI_TENSOR_H */

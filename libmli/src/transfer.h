@@ -3,8 +3,7 @@
  * From arguments to a plan: all checks of a move or permute, in the documented order, and the
  * fields that the destination tensor will have. The checks change nothing.
  */
-#ifndef MLI_TRANSFER_H
-#define MLI_TRANSFER_H
+#pragma once
 
 #include "libmli/src/build.h"
 #include "libmli/src/geometry.h"
@@ -72,5 +71,3 @@ static inline void transfer_set_layout(const struct geometry *geometry, mli_elem
         dst->mem_stride[i] = i < rank ? geometry->dst_stride[i] : 0;
     }
 }
-
-#endif /* MLI_TRANSFER_H */

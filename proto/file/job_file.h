@@ -8,8 +8,7 @@
  * and job_file_write() in job_file.c, and to job.schema.json. A member that jobs on the wire also
  * have belongs in proto/wire/job.h.
  */
-#ifndef PROTO_JOB_FILE_H
-#define PROTO_JOB_FILE_H
+#pragma once
 
 #include <stddef.h>
 
@@ -58,5 +57,3 @@ int job_file_parse(const char *text, size_t length, struct job_list *list, struc
 
 /** Writes a job as an object that job_file_parse() reads. */
 void job_file_write(struct jsonw *w, const char *key, const struct job_spec *job);
-
-#endif /* PROTO_JOB_FILE_H */

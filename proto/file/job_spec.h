@@ -3,8 +3,7 @@
  * The parts of a job in a file: its tensors ("src", "dst": the file or buffer that holds each
  * tensor), the expected result ("expect"), and the buffers that the jobs of a file share.
  */
-#ifndef PROTO_FILE_JOB_SPEC_H
-#define PROTO_FILE_JOB_SPEC_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -193,5 +192,3 @@ void buffer_index_finish(struct buffer_index *index);
 /** Sets *found to the index of the buffer `name`. If there is none, the fault suggests a name. */
 int buffer_index_find(const struct buffer_index *index, const char *name, size_t *found,
                       struct fault *fault);
-
-#endif /* PROTO_FILE_JOB_SPEC_H */

@@ -5,8 +5,7 @@
  * rank 1 to 4 and extents from 1. The fault of any other header says what is not supported. Writes
  * little-endian dtypes only.
  */
-#ifndef PROTO_NPY_H
-#define PROTO_NPY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -87,5 +86,3 @@ mli_element_type npy_default_type(const struct npy_header *header);
  * bits; for an extent of 1, which needs no stride, such a stride becomes 0.
  */
 int npy_strides(const struct npy_header *header, int32_t strides[MLI_MAX_RANK]);
-
-#endif /* PROTO_NPY_H */

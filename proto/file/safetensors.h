@@ -8,8 +8,7 @@
  * then the tensors, little-endian, in C order, without gaps or overlap, up to the end of the file.
  * Refuses any other header, so that every reader finds the same tensors in an accepted file.
  */
-#ifndef PROTO_SAFETENSORS_H
-#define PROTO_SAFETENSORS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -38,5 +37,3 @@ int safetensors_length(const unsigned char *prefix, uint64_t file_size, size_t *
  */
 int safetensors_parse(const char *text, size_t length, uint64_t file_size, struct tensor_list *list,
                       struct fault *fault);
-
-#endif /* PROTO_SAFETENSORS_H */

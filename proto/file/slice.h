@@ -3,8 +3,7 @@
  * Windows in NumPy's notation, such as "1:9,::2,:" or "...,-3:". slice_parse() reads the text;
  * slice_apply() computes offset, size and step for the extents of a tensor, exactly as NumPy does.
  */
-#ifndef PROTO_SLICE_H
-#define PROTO_SLICE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -44,5 +43,3 @@ int slice_parse(const char *text, struct slice *slice, struct fault *fault);
  */
 int slice_apply(const struct slice *slice, uint32_t rank, const int64_t *extents,
                 struct slice_window windows[MLI_MAX_RANK], struct fault *fault);
-
-#endif /* PROTO_SLICE_H */

@@ -2,8 +2,7 @@
 /*
  * The tensors of an archive (.npz or .safetensors file), including tensors that no job can move.
  */
-#ifndef PROTO_TENSOR_LIST_H
-#define PROTO_TENSOR_LIST_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -74,5 +73,3 @@ struct tensor_entry *tensor_list_find(const struct tensor_list *list, const char
  */
 struct tensor_entry *tensor_list_choose(const struct tensor_list *list, const char *name,
                                         struct fault *fault);
-
-#endif /* PROTO_TENSOR_LIST_H */

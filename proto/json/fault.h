@@ -3,8 +3,7 @@
  * A fault: an error code, its place in the JSON, and a message. Every function of proto/ reports
  * errors in this form, the service sends faults as the "error" of replies, and mlictl prints them.
  */
-#ifndef PROTO_FAULT_H
-#define PROTO_FAULT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -113,5 +112,3 @@ void pointer_token(struct pointer *pointer);
 void pointer_text(struct pointer *pointer, const char *text, size_t length);
 /** Appends an array index to the pointer, as a token. */
 void pointer_index(struct pointer *pointer, size_t index);
-
-#endif /* PROTO_FAULT_H */

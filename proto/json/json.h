@@ -15,8 +15,7 @@
  * To add a getter, start here: declare it below, implement it in json.c with json_complain(), and
  * test it in tests/unit/proto/test_json.c.
  */
-#ifndef PROTO_JSON_H
-#define PROTO_JSON_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -279,5 +278,3 @@ int json_file_parse(const char *text, size_t length, const struct json_limits *l
 
 /** Puts "PATH:LINE:COLUMN: ", or "PATH: " without a line, before the fault's text. */
 void json_file_name(struct fault *fault, const char *path);
-
-#endif /* PROTO_JSON_H */

@@ -3,8 +3,7 @@
  * Writers of text and of JSON into growing buffers. A failed allocation sets `failed`, and later
  * calls do nothing.
  */
-#ifndef PROTO_JSONW_H
-#define PROTO_JSONW_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -68,5 +67,3 @@ void jsonw_string(struct jsonw *w, const char *key, const char *text);
 void jsonw_raw(struct jsonw *w, const char *key, const char *json);
 /** Writes the newline that ends a line. */
 void jsonw_newline(struct jsonw *w);
-
-#endif /* PROTO_JSONW_H */

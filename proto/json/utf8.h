@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Strict UTF-8: no overlong forms, no surrogates, no codes above U+10FFFF. */
-#ifndef PROTO_UTF8_H
-#define PROTO_UTF8_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -36,5 +35,3 @@ bool utf8_is_format(uint32_t code);
  * shows the text as one line. The length of the text stays the same.
  */
 void utf8_disarm(char *text);
-
-#endif /* PROTO_UTF8_H */

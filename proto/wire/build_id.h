@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Identifies a build, because several builds can have the same version. */
-#ifndef PROTO_BUILD_ID_H
-#define PROTO_BUILD_ID_H
+#pragma once
 
 enum { BUILD_ID_SIZE = 17 };
 
@@ -11,5 +10,3 @@ enum { BUILD_ID_SIZE = 17 };
  * binaries give equal digits on every machine. Computes the digits once. Any thread may call it.
  */
 const char *build_id(void);
-
-#endif /* PROTO_BUILD_ID_H */

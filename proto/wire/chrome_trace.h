@@ -6,8 +6,7 @@
  * asynchronous events because these times overlap. A counter shows the jobs queued and running.
  * Times are microseconds since the first event, with three decimals.
  */
-#ifndef PROTO_CHROME_TRACE_H
-#define PROTO_CHROME_TRACE_H
+#pragma once
 
 #include "proto/json/jsonw.h"
 #include "proto/wire/events.h"
@@ -34,5 +33,3 @@ void chrome_trace_continue(struct chrome_trace *trace, const char *process, stru
  * a transfer that began before the first event is cut to begin there. */
 void chrome_trace_event(struct chrome_trace *trace, const struct event *event, struct textw *w);
 void chrome_trace_end(struct chrome_trace *trace, struct textw *w);
-
-#endif /* PROTO_CHROME_TRACE_H */

@@ -5,8 +5,7 @@
  * To add an event, start here: add it to EVENT_TABLE and to PROTOCOL.md; daemon/job emits events,
  * mli_client.h (enum mli_client_event_kind) and chrome_trace.c receive them.
  */
-#ifndef PROTO_EVENTS_H
-#define PROTO_EVENTS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -87,5 +86,3 @@ void event_write_line(struct jsonw *w, const struct event *event);
  * contain a pointer to itself (job.error).
  */
 int event_read(const struct json *params, struct event *event);
-
-#endif /* PROTO_EVENTS_H */

@@ -11,8 +11,7 @@
  * descriptor in the FIFO belongs to no line: frame_leftover() returns true. These functions make no
  * system call except close(2).
  */
-#ifndef PROTO_FRAME_H
-#define PROTO_FRAME_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -161,5 +160,3 @@ int out_keep(struct out *out);
 /** Sends as much as the socket accepts. Returns 0 or -errno; 0 even if the peer has closed the
  *  connection (`broken`). Returns early after setting `cut`: clear `cut` and call again. */
 int out_flush(struct out *out, int socket);
-
-#endif /* PROTO_FRAME_H */

@@ -3,8 +3,7 @@
  * The member "inline" of requests and replies: bytes in place of descriptors, for streams that
  * cannot carry descriptors ("Inline payload" in PROTOCOL.md). The caller transfers the bytes.
  */
-#ifndef PROTO_INLINE_PAYLOAD_H
-#define PROTO_INLINE_PAYLOAD_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -33,5 +32,3 @@ int inline_payload_read(const struct json *value, struct inline_payload *payload
 /** Reads the member "inline" of a reply, which has only `bytes` of each item. Sets `size` to the
  * same number. */
 int inline_reply_read(const struct json *value, struct inline_payload *payload);
-
-#endif /* PROTO_INLINE_PAYLOAD_H */

@@ -7,8 +7,7 @@
  *     program  -> mli_client_job ---------------------------> libmli_client -------> struct job
  *     struct job -> job_wire_write() ==== socket ====> job_wire_read() -> struct job -> mlid
  */
-#ifndef PROTO_JOB_H
-#define PROTO_JOB_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -271,5 +270,3 @@ int job_wire_read_prepare(const struct json *params, uint32_t fds, struct job *j
 void job_wire_write_members(struct jsonw *w, const struct job *job);
 /** Writes the params of the job as member `key`. */
 void job_wire_write(struct jsonw *w, const char *key, const struct job *job);
-
-#endif /* PROTO_JOB_H */

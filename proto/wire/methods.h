@@ -5,8 +5,7 @@
  * and no memory to free; it reads absent params as {}. A write function writes the members of the
  * params into the object that is open.
  */
-#ifndef PROTO_WIRE_METHODS_H
-#define PROTO_WIRE_METHODS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -220,5 +219,3 @@ int job_ref_params_read(const struct json *params, struct job_ref *ref);
 /** Reads params with a single member, a number from 1: "prepared" of job.release, "buffer" of
  *  buffer.release. */
 int number_param_read(const struct json *params, const char *key, uint32_t *number);
-
-#endif /* PROTO_WIRE_METHODS_H */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Statistics in the text exposition format of Prometheus, version 0.0.4. */
-#ifndef PROTO_PROMETHEUS_H
-#define PROTO_PROMETHEUS_H
+#pragma once
 
 #include "proto/json/jsonw.h"
 #include "proto/wire/methods.h"
@@ -9,5 +8,3 @@
 /** Writes all metrics, named mlid_*, with # HELP and # TYPE; times are in seconds.
  *  docs/operations.md lists the metrics. */
 void prometheus_write(struct textw *w, const struct daemon_stats *stats);
-
-#endif /* PROTO_PROMETHEUS_H */

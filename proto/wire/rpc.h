@@ -17,8 +17,7 @@
  * add an event, start in events.h; to add an error, in proto/json/fault.h; to add a member of jobs,
  * in job.h.
  */
-#ifndef PROTO_RPC_H
-#define PROTO_RPC_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -128,5 +127,3 @@ struct rpc_reply {
  */
 int rpc_reply_parse(const char *line, size_t length, struct rpc_reply *reply);
 void rpc_reply_finish(struct rpc_reply *reply);
-
-#endif /* PROTO_RPC_H */

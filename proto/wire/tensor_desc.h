@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A tensor without its memory: type, shape, strides and quantisation as plain data. */
-#ifndef PROTO_TENSOR_DESC_H
-#define PROTO_TENSOR_DESC_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -99,5 +98,3 @@ void tensor_desc_write(struct jsonw *w, const struct tensor_desc *desc);
  * become neutral: one parameter set per tensor, with scale 1, zero point 0, shift 0.
  */
 void tensor_desc_to_mli(const struct tensor_desc *desc, mli_tensor *tensor);
-
-#endif /* PROTO_TENSOR_DESC_H */

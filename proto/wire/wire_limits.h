@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Limits of the protocol, on requests, replies and their members. PROTOCOL.md states them. */
-#ifndef PROTO_WIRE_LIMITS_H
-#define PROTO_WIRE_LIMITS_H
+#pragma once
 
 enum {
     PROTO_LINE_MAX = 64 * 1024,          /* bytes of a request line, newline included */
@@ -16,5 +15,3 @@ enum {
     JOB_WAIT_MAX = 1024,            /* maximum number of jobs in one job.wait */
     QUANT_ENTRIES_MAX = 1024 * 1024 /* maximum number of entries of one per-axis parameter array */
 };
-
-#endif /* PROTO_WIRE_LIMITS_H */

@@ -4,8 +4,7 @@
  * changes, not deliberate collisions. Defined by the xxHash specification,
  * https://github.com/Cyan4973/xxHash/blob/dev/doc/xxhash_spec.md; `xxhsum -H1` prints it.
  */
-#ifndef PROTO_XXH64_H
-#define PROTO_XXH64_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -22,5 +21,3 @@ void xxh64_init(struct xxh64 *x);
 void xxh64_add(struct xxh64 *x, const void *bytes, size_t size);
 /** Returns the checksum of all bytes added; more bytes may be added afterwards. */
 uint64_t xxh64_value(const struct xxh64 *x);
-
-#endif /* PROTO_XXH64_H */

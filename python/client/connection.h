@@ -16,8 +16,7 @@
  * Callbacks run inside mli_client_dispatch(), with the GIL. The exception of a callback is kept,
  * and raised by the call that dispatched.
  */
-#ifndef PYTHON_CLIENT_CONNECTION_H
-#define PYTHON_CLIENT_CONNECTION_H
+#pragma once
 
 #include <Python.h>
 #include <stdbool.h>
@@ -138,5 +137,3 @@ int raise_no_reply(double seconds);
 /** Raises mli.ServiceError with a code of the library, like MISUSE, and a text. */
 int raise_client_error(int code, const char *name, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-
-#endif /* PYTHON_CLIENT_CONNECTION_H */

@@ -6,8 +6,7 @@
  *   buffer    number of the memory at the service; 0: it is not registered
  *   pool      memory for copies of sources and for results: kept and reused by its connection
  */
-#ifndef PYTHON_CLIENT_MEMORY_H
-#define PYTHON_CLIENT_MEMORY_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -54,5 +53,3 @@ struct memory *memory_at(const struct connection *connection, const void *addres
 
 /** Detaches all memories from a connection that is about to be closed. Their mappings stay. */
 void memory_orphan_all(struct connection *connection);
-
-#endif /* PYTHON_CLIENT_MEMORY_H */

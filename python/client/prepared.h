@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mli.Prepared: a job that the service has checked and planned once. */
-#ifndef PYTHON_CLIENT_PREPARED_H
-#define PYTHON_CLIENT_PREPARED_H
+#pragma once
 
 #include "python/client/py_job.h"
 
@@ -15,5 +14,3 @@ PyObject *prepared_new(struct connection *connection, struct py_job *job, const 
 
 /** Closes the descriptors of the arrays when the request is sent. */
 void prepared_settle(PyObject *prepared);
-
-#endif /* PYTHON_CLIENT_PREPARED_H */

@@ -6,8 +6,7 @@
  * The samples of any other source are copied into memory of the pool; a result for any other `out`
  * is written into memory of the pool, and is copied into `out` when the job has ended.
  */
-#ifndef PYTHON_CLIENT_PY_JOB_H
-#define PYTHON_CLIENT_PY_JOB_H
+#pragma once
 
 #include "python/client/connection.h"
 #include "python/client/py_request.h"
@@ -63,5 +62,3 @@ void py_job_close(struct py_job *job);
 
 /** Imports the modules and types for arrays. Returns 0, or -1 with an exception. */
 int py_job_init(void);
-
-#endif /* PYTHON_CLIENT_PY_JOB_H */

@@ -9,8 +9,7 @@
  *
  * The connection owns the pending requests; a ticket owns its request when the request has ended.
  */
-#ifndef PYTHON_CLIENT_PY_REQUEST_H
-#define PYTHON_CLIENT_PY_REQUEST_H
+#pragma once
 
 #include "python/client/connection.h"
 #include "python/client/memory.h"
@@ -85,5 +84,3 @@ void landing_free(struct landing *landing);
 int run_nest(const struct nest *nest, int64_t bytes);
 
 int ticket_init(PyObject *module);
-
-#endif /* PYTHON_CLIENT_PY_REQUEST_H */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A child process that ends with its parent. */
-#ifndef PYTHON_CLIENT_TIED_PROCESS_H
-#define PYTHON_CLIENT_TIED_PROCESS_H
+#pragma once
 
 #include <Python.h>
 
@@ -12,5 +11,3 @@
 char **texts_of(PyObject *list);
 
 PyObject *tied_process_start(PyObject *module, PyObject *args);
-
-#endif /* PYTHON_CLIENT_TIED_PROCESS_H */

@@ -3,8 +3,7 @@
  * NumPy arrays over the memory of other objects. The protocols of an object are used once: it may
  * answer differently the next time, and the capsules of DLPack are for one use.
  */
-#ifndef CORE_ARRAY_H
-#define CORE_ARRAY_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -25,5 +24,3 @@ bool array_types_match(PyObject *a, struct view *a_view, PyObject *b, struct vie
 
 /** Returns the dtype of `object`. `view` is its open view. A new reference, or null. */
 PyObject *array_dtype(PyObject *object, struct view *view);
-
-#endif /* CORE_ARRAY_H */

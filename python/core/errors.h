@@ -2,8 +2,7 @@
 /*
  * Exceptions of the module: mli.Error, with status, field, given and allowed.
  */
-#ifndef CORE_ERRORS_H
-#define CORE_ERRORS_H
+#pragma once
 
 #include <Python.h>
 
@@ -36,5 +35,3 @@ int raise_reason(mli_status status, const char *why);
 
 /** Raises mli.Error for the last call of libmli on this thread, which returned `status`. */
 int raise_last_error(mli_status status);
-
-#endif /* CORE_ERRORS_H */

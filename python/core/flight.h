@@ -7,8 +7,7 @@
  * No function needs the GIL, and no function of Python is called: the threads of the engine cannot
  * wait for the interpreter, which may be about to end.
  */
-#ifndef CORE_FLIGHT_H
-#define CORE_FLIGHT_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -67,5 +66,3 @@ uint32_t flight_channels(void);
 
 /** Cancels all flights and waits for their ends. Later starts fail. */
 void flight_shutdown(void);
-
-#endif /* CORE_FLIGHT_H */

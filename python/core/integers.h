@@ -5,8 +5,7 @@
  *
  * Everything needs the GIL. A function that returns int returns 0, or -1 with a Python exception.
  */
-#ifndef CORE_INTEGERS_H
-#define CORE_INTEGERS_H
+#pragma once
 
 #include <Python.h>
 #include <stdbool.h>
@@ -40,5 +39,3 @@ PyObject *tuple_of_integers(const int64_t *number, uint32_t count);
 
 /** A name for PyArg_ParseTupleAndKeywords(), which does not write it but takes a char *. */
 #define KEYWORD(text) ((char *)(uintptr_t)(text))
-
-#endif /* CORE_INTEGERS_H */

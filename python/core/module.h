@@ -11,8 +11,7 @@
  *     data flow: arguments -> view.h (memory of objects) -> window.h (its part, the move's steps)
  *                -> operation.h (source, result and layout) -> nest.h (moves of libmli)
  */
-#ifndef PYTHON_CORE_MODULE_H
-#define PYTHON_CORE_MODULE_H
+#pragma once
 
 #include <Python.h>
 #include <stdbool.h>
@@ -95,5 +94,3 @@ PyObject *transfer_wait(PyObject *transfer);
 
 /** Releases the objects that completed transfers have kept. */
 void transfer_reap(void);
-
-#endif /* PYTHON_CORE_MODULE_H */

@@ -13,8 +13,7 @@
  * into one move. The other nests take a move for each combination of segments. Repeated axes are
  * written by copies within the result: each doubles the indices that are written.
  */
-#ifndef CORE_NEST_H
-#define CORE_NEST_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -106,5 +105,3 @@ void move_iterator_init(struct move_iterator *iterator, const struct nest *nest)
 
 /** Builds the next move. Returns false after the last one. */
 bool move_iterator_next(struct move_iterator *iterator, struct move *move);
-
-#endif /* CORE_NEST_H */

@@ -4,8 +4,7 @@
  *
  * Everything needs the GIL.
  */
-#ifndef CORE_OPERATION_H
-#define CORE_OPERATION_H
+#pragma once
 
 #include <Python.h>
 
@@ -78,5 +77,3 @@ int arguments_read(struct arguments *arguments, const char *function, PyObject *
  *
  * Everything needs the GIL. A function that returns int returns 0, or -1 with a Python exception.
  */
-
-#endif /* CORE_OPERATION_H */

@@ -5,8 +5,7 @@
  *
  * All functions need the GIL. A function that returns int returns 0, or -1 with a Python exception.
  */
-#ifndef CORE_VIEW_H
-#define CORE_VIEW_H
+#pragma once
 
 #include <Python.h>
 #include <stdbool.h>
@@ -87,5 +86,3 @@ struct dlpack_managed {
     void *context;
     void (*deleter)(struct dlpack_managed *self);
 };
-
-#endif /* CORE_VIEW_H */

@@ -4,8 +4,7 @@
  *
  * Everything needs the GIL. A function that returns int returns 0, or -1 with a Python exception.
  */
-#ifndef CORE_WINDOW_H
-#define CORE_WINDOW_H
+#pragma once
 
 #include "python/core/view.h"
 
@@ -37,5 +36,3 @@ int window_read(struct window *window, const struct view *src, PyObject *pad, Py
  */
 uint32_t window_axes(const struct window *window, const struct view *src,
                      struct axis axis[NEST_RANK_MAX], int64_t *offset);
-
-#endif /* CORE_WINDOW_H */

@@ -14,8 +14,7 @@
  *
  * Pieces are numbered and made one at a time; nothing is allocated.
  */
-#ifndef TARGET_BOX_CUTTER_H
-#define TARGET_BOX_CUTTER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -112,5 +111,3 @@ uint64_t cutter_count(const struct box_cutter *cutter);
  * largest, which is the number of pieces.
  */
 uint64_t cutter_least(const struct box_cutter *cutter);
-
-#endif /* TARGET_BOX_CUTTER_H */

@@ -16,8 +16,7 @@
  * conf/profile.schema.json, a profile to conf/profiles with a source for each limit, and a decoder
  * to tests/target that is written from the controller's manual, not from the encoder.
  */
-#ifndef TARGET_CONTROLLER_H
-#define TARGET_CONTROLLER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -185,5 +184,3 @@ struct list_count {
  * within its limits: then the pieces are made one by one.
  */
 struct list_count list_count(const struct target_profile *profile, const struct mli_plan *plan);
-
-#endif /* TARGET_CONTROLLER_H */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The controllers of this folder, and the helpers of their encoders. Internal to the folder. */
-#ifndef TARGET_CONTROLLER_ENCODER_H
-#define TARGET_CONTROLLER_ENCODER_H
+#pragma once
 
 #include "target/controller/controller.h"
 
@@ -31,5 +30,3 @@ void controller_add(struct controller_descriptor *out, const char *name, uint64_
 void controller_add_hex(struct controller_descriptor *out, const char *name, uint64_t value);
 /** Appends a little-endian word of 8, 16, 32 or 64 bits to the bytes. */
 void controller_put(struct controller_descriptor *out, unsigned bits, uint64_t value);
-
-#endif /* TARGET_CONTROLLER_ENCODER_H */

@@ -26,8 +26,7 @@
  * `mlictl explain` shows these programs (controller_pl330.c), and the driver of a board executes
  * them (boards/drivers/pl330.c). Therefore the file needs nothing but <stdint.h>.
  */
-#ifndef TARGET_PL330_PROGRAM_H
-#define TARGET_PL330_PROGRAM_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -116,5 +115,3 @@ uint32_t pl330_program_wait(uint32_t event, uint8_t *code);
 
 /** Writes an undefined instruction, at which a thread has a fault. */
 uint32_t pl330_program_trap(uint8_t *code);
-
-#endif /* TARGET_PL330_PROGRAM_H */

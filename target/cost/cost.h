@@ -31,8 +31,7 @@
  * To add a figure to the model, start here: add it to struct profile_costs and to the formulas in
  * cost.c, above, and in docs/profiles.md.
  */
-#ifndef TARGET_COST_H
-#define TARGET_COST_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -133,5 +132,3 @@ struct kernel_work kernel_work(const struct target_profile *profile, const struc
 
 /** Returns a cost in nanoseconds of the profile's clock, rounded up. */
 uint64_t cost_ns(const struct target_profile *profile, profile_cost cost);
-
-#endif /* TARGET_COST_H */

@@ -8,8 +8,7 @@
  * Some costs depend on the footprint, which is the number of bytes that the move touches. Between
  * two footprints of the profile, the logarithm of a cost is interpolated.
  */
-#ifndef TARGET_MEASURED_COST_H
-#define TARGET_MEASURED_COST_H
+#pragma once
 
 #include "mli_plan.h"
 #include "target/profile/measured_costs.h"
@@ -69,5 +68,3 @@ void measured_formula(struct measured_time *time, const struct measured_costs *c
 /** Computes the time of a plan. */
 void measured_time(struct measured_time *time, const struct measured_costs *costs,
                    const struct mli_plan *plan);
-
-#endif /* TARGET_MEASURED_COST_H */

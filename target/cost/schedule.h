@@ -9,8 +9,7 @@
  * a smaller fraction, the job is slower in proportion, until one of them ends. Jobs that are placed
  * later do not slow it down. So the schedule is never shorter than the sum of the times on the bus.
  */
-#ifndef TARGET_SCHEDULE_H
-#define TARGET_SCHEDULE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -53,5 +52,3 @@ void schedule_finish(struct schedule *schedule);
  */
 struct schedule_slot schedule_place(struct schedule *schedule, profile_cost ready,
                                     uint32_t channels, const struct schedule_job *job);
-
-#endif /* TARGET_SCHEDULE_H */

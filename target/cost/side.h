@@ -3,8 +3,7 @@
  * One side of a plan as addresses: the bytes that a copy box reads or writes, or the zeros that a
  * slab writes.
  */
-#ifndef TARGET_COST_SIDE_H
-#define TARGET_COST_SIDE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -49,5 +48,3 @@ static inline uint64_t side_rows(const struct side *side)
         rows *= side->loop[i].count;
     return rows;
 }
-
-#endif /* TARGET_COST_SIDE_H */

@@ -6,8 +6,7 @@
  *                    -> formula_fit.c   the figures of the cost model, for a DMA controller
  *                         -> relative_fit.c  unknowns that fit a sum to measurements, for both
  */
-#ifndef TARGET_FIT_H
-#define TARGET_FIT_H
+#pragma once
 
 #include <stddef.h>
 
@@ -77,5 +76,3 @@ struct relative_fit {
  * are no samples.
  */
 void relative_fit(const struct relative_fit *fit, double *unknown);
-
-#endif /* TARGET_FIT_H */

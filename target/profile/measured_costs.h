@@ -12,8 +12,7 @@
  * To add a class of move, a figure or a number, start here: extend its table, compute it in
  * target/cost/measured_cost.c, and add it to docs/profiles.md and conf/profile.schema.json.
  */
-#ifndef TARGET_MEASURED_COSTS_H
-#define TARGET_MEASURED_COSTS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -237,5 +236,3 @@ int profile_cost_read(const struct json *value, profile_cost *out);
 
 /** Writes a cost in the form that profile_cost_read() accepts. */
 void profile_cost_write(struct jsonw *w, const char *key, profile_cost cost);
-
-#endif /* TARGET_MEASURED_COSTS_H */

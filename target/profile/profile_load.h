@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Finds profiles: the program contains the profiles of conf/profiles; all others are files. */
-#ifndef TARGET_PROFILE_LOAD_H
-#define TARGET_PROFILE_LOAD_H
+#pragma once
 
 #include "target/profile/target_profile.h"
 
@@ -26,5 +25,3 @@ bool profile_is_path(const char *name);
  * The text of the fault does not name the file: json_file_name() adds the path.
  */
 int profile_load(struct target_profile *profile, const char *name, struct fault *fault);
-
-#endif /* TARGET_PROFILE_LOAD_H */

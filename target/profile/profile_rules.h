@@ -6,8 +6,7 @@
  * To add a rule, start here: add it to the table, check it in profile_check_operands(), and
  * describe it in docs/profiles.md.
  */
-#ifndef TARGET_PROFILE_RULES_H
-#define TARGET_PROFILE_RULES_H
+#pragma once
 
 #include "target/profile/target_profile.h"
 
@@ -72,5 +71,3 @@ int profile_check_range(const struct profile_memory *memory, uint64_t address, u
  */
 int profile_check_operands(const struct target_profile *profile, const struct profile_operand *src,
                            const struct profile_operand *dst, struct fault *fault);
-
-#endif /* TARGET_PROFILE_RULES_H */

@@ -14,8 +14,7 @@
  * profile_read.c, which reader and writer use, the same member to conf/profile.schema.json and
  * docs/profiles.md, and a value with a source to each file in conf/profiles.
  */
-#ifndef TARGET_PROFILE_H
-#define TARGET_PROFILE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -172,5 +171,3 @@ const struct profile_source *profile_source_of(const struct target_profile *prof
 
 /** Returns whether the source says that its figures are assumed. */
 bool profile_is_assumed(const struct profile_source *source);
-
-#endif /* TARGET_PROFILE_H */

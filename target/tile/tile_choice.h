@@ -10,8 +10,7 @@
  * Objectives: the shortest time, or the least traffic. The shortest time prefers plans near the
  * least traffic if they take at most CHOICE_SLOWER percent longer.
  */
-#ifndef TARGET_TILE_CHOICE_H
-#define TARGET_TILE_CHOICE_H
+#pragma once
 
 #include "target/cost/cost.h"
 #include "target/tile/tile_jobs.h"
@@ -86,5 +85,3 @@ int tile_choose(struct tile_choice *choice, enum tile_objective objective,
                 const struct tile_layer *layer, const struct tile_memory *memory,
                 const struct tile_estimate *estimate, const struct tile_board *board,
                 struct fault *fault);
-
-#endif /* TARGET_TILE_CHOICE_H */

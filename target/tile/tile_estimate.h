@@ -15,8 +15,7 @@
  *
  * A descriptor moves the rows of as many dimensions as the controller has loops, within its limits.
  */
-#ifndef TARGET_TILE_ESTIMATE_H
-#define TARGET_TILE_ESTIMATE_H
+#pragma once
 
 #include "target/tile/tile_plan.h"
 
@@ -66,5 +65,3 @@ profile_cost tile_estimate_moving(const struct tile_estimate *estimate,
                                   const struct tile_plan *plan,
                                   const struct tile_loops loops[TILE_OPERANDS],
                                   const struct tile_moving moving[TILE_OPERANDS]);
-
-#endif /* TARGET_TILE_ESTIMATE_H */

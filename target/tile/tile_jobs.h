@@ -8,8 +8,7 @@
  * allows and one kernel ahead: with two buffers a channel that executes jobs in their order loads
  * tile n + 1 while the kernel works on tile n.
  */
-#ifndef TARGET_TILE_JOBS_H
-#define TARGET_TILE_JOBS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -111,5 +110,3 @@ struct tile_use {
  * jobs and the bytes, FAULT_INTERNAL means out of memory.
  */
 int tile_check(const struct tile_use *uses, size_t count, uint64_t budget, struct fault *fault);
-
-#endif /* TARGET_TILE_JOBS_H */

@@ -21,8 +21,7 @@
  * To add a kind of layer, start here: write a constructor that fills struct tile_layer. The search,
  * the jobs and the checker need no change; tile_transfer.c needs the moves of its operands.
  */
-#ifndef TARGET_TILE_PLAN_H
-#define TARGET_TILE_PLAN_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -293,5 +292,3 @@ bool tile_plan_completes(const struct tile_plan *plan, uint64_t step);
 /** Returns the size in bytes of an operand's tile in its buffer, halo of zeros included. */
 uint64_t tile_plan_bytes(const struct tile_plan *plan, uint32_t operand,
                          const uint64_t index[TILE_AXES]);
-
-#endif /* TARGET_TILE_PLAN_H */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The move (mli_mov_api.h) that a load, a store or a file of a plan makes. */
-#ifndef TARGET_TILE_TRANSFER_H
-#define TARGET_TILE_TRANSFER_H
+#pragma once
 
 #include "target/tile/tile_jobs.h"
 
@@ -24,5 +23,3 @@ void tile_transfer_init(struct tile_transfer *transfer, const struct tile_plan *
 /** Sets the shape of a whole operand, outermost dimension first. Returns its rank. */
 uint32_t tile_operand_shape(const struct tile_layer *layer, uint32_t operand,
                             uint32_t shape[MLI_MAX_RANK]);
-
-#endif /* TARGET_TILE_TRANSFER_H */

@@ -9,8 +9,7 @@
  * conf/tuning.schema.json is the schema. "values" has the members of MLI_TUNING_TABLE: to add a
  * member, start in libmli/src/exec/tuning.h.
  */
-#ifndef TARGET_TUNING_FILE_H
-#define TARGET_TUNING_FILE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -121,5 +120,3 @@ int tuning_load(const char *path, enum tuning_use *use, char note[TUNING_NOTE_MA
  * file exists.
  */
 bool tuning_default_path(char path[TUNING_PATH_MAX]);
-
-#endif /* TARGET_TUNING_FILE_H */

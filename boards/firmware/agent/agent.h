@@ -12,8 +12,7 @@
  * host/agent_host.c the same agent as a program of a host. To add a request, start at
  * boards/serial/serial.h.
  */
-#ifndef FIRMWARE_AGENT_H
-#define FIRMWARE_AGENT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -161,5 +160,3 @@ void agent_finish(struct agent *agent);
  * Returns false if no byte had come: the caller may sleep until the next interrupt.
  */
 bool agent_poll(struct agent *agent);
-
-#endif /* FIRMWARE_AGENT_H */

@@ -20,8 +20,7 @@
  * Time passes for a channel when its STATUS is read, unless it has INTERRUPTS, and in
  * mock_device_run().
  */
-#ifndef MOCK_DEVICE_H
-#define MOCK_DEVICE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -153,5 +152,3 @@ void mock_clock_stop(void);
 
 /** Lets the thread of the clock run, for a program that reads a register until it changes. */
 void mock_clock_yield(void);
-
-#endif /* MOCK_DEVICE_H */

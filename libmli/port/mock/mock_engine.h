@@ -15,13 +15,10 @@
  *                 0: poll (default). 1: complete transfers by interrupts, which a thread raises.
  *                 2: complete transfers by interrupts that mock_device_run() raises.
  */
-#ifndef MOCK_ENGINE_H
-#define MOCK_ENGINE_H
+#pragma once
 
 #include "mli_engine.h"
 
 enum { MOCK_RING_MAX = 8, MOCK_UNIT_MAX = 64 };
 
 extern const struct mli_engine mock_engine;
-
-#endif /* MOCK_ENGINE_H */

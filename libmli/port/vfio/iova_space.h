@@ -4,8 +4,7 @@
  * process has which bus address. Only keeps the account; the caller programs the IOMMU and protects
  * the account against other threads.
  */
-#ifndef IOVA_SPACE_H
-#define IOVA_SPACE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -61,5 +60,3 @@ void iova_space_remove(struct iova_space *space, struct iova_range *range);
  */
 struct iova_range *iova_space_find(const struct iova_space *space, uintptr_t address, size_t size,
                                    bool write);
-
-#endif /* IOVA_SPACE_H */

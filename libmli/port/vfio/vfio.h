@@ -7,8 +7,7 @@
  * identification of the PCI device. The engine maps memory, waits for interrupts and cuts plans;
  * the functions of a controller only access registers, and only one thread calls them at a time.
  */
-#ifndef LIBMLI_PORT_VFIO_VFIO_H
-#define LIBMLI_PORT_VFIO_VFIO_H
+#pragma once
 
 #include <endian.h>
 #include <pthread.h>
@@ -189,5 +188,3 @@ bool vfio_device_set_master(const struct vfio_device *device, bool master);
  */
 
 extern const struct mli_engine vfio_engine;
-
-#endif /* LIBMLI_PORT_VFIO_VFIO_H */

@@ -7,8 +7,7 @@
  * thread that starts a transfer on a stand-in moves the data. Stand-ins have the numbers from
  * POOL_CHANNELS on.
  */
-#ifndef MLI_DMA_CHANNEL_H
-#define MLI_DMA_CHANNEL_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -147,5 +146,3 @@ size_t channel_written(uint32_t number);
 
 /** Reads the channel's counters. */
 void channel_read_stats(uint32_t number, mli_mov_channel_stats *stats);
-
-#endif /* MLI_DMA_CHANNEL_H */

@@ -32,8 +32,7 @@
  * about equal size, and the legaliser cuts pieces of at most a given size. All results are disjoint
  * and together write exactly the bytes of the plan.
  */
-#ifndef MLI_DMA_H
-#define MLI_DMA_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -166,5 +165,3 @@ static inline void work_cancel(struct mli_work *work, uint32_t number)
     (void)__atomic_compare_exchange_n(&work->cancelled, &before, number, false, __ATOMIC_SEQ_CST,
                                       __ATOMIC_SEQ_CST);
 }
-
-#endif /* MLI_DMA_H */

@@ -4,8 +4,7 @@
  * a word, by futexes on Linux. On other systems there is no clock, and park() returns at once: the
  * caller checks the word in a loop until an interrupt or another core changes it.
  */
-#ifndef MLI_DMA_OS_H
-#define MLI_DMA_OS_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdint.h>
@@ -109,5 +108,3 @@ static inline void relax(void)
     __asm__ volatile("yield");
 #endif
 }
-
-#endif /* MLI_DMA_OS_H */

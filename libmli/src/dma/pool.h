@@ -6,8 +6,7 @@
  * and a claim's generation (odd while claimed, even while free) distinguishes its owner from
  * earlier ones.
  */
-#ifndef MLI_DMA_POOL_H
-#define MLI_DMA_POOL_H
+#pragma once
 
 #include "libmli/src/dma/run.h"
 
@@ -37,5 +36,3 @@ bool pool_try_claim(struct claim *claim);
 
 /** Gives the channels back. Returns false if another thread has released the claim already. */
 bool pool_release(const struct claim *claim);
-
-#endif /* MLI_DMA_POOL_H */

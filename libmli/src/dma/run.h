@@ -7,8 +7,7 @@
  * of its transfer, so that a running transfer accesses none of the caller's memory except tensor
  * data.
  */
-#ifndef MLI_DMA_RUN_H
-#define MLI_DMA_RUN_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -142,5 +141,3 @@ void run_status(struct slot *slot, mli_mov_status_t *status);
 
 /** Returns whether the calling thread is inside a completion callback. */
 bool run_in_callback(void);
-
-#endif /* MLI_DMA_RUN_H */

@@ -7,8 +7,7 @@
  * glibc's bug 30994). Such arrays are common: malloc() often puts 16 bytes between two arrays of
  * whole pages.
  */
-#ifndef MLI_EXEC_COPY_H
-#define MLI_EXEC_COPY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -92,5 +91,3 @@ static inline __attribute__((always_inline)) void piece_1(uint8_t *to, const uin
     else
 
 #undef DEFINE_PIECE
-
-#endif /* MLI_EXEC_COPY_H */

@@ -4,8 +4,7 @@
  * destinations; leaf.h has the kernels; level.c chooses their instruction set; tuning.h has the
  * measured constants. A build with MLI_SMALL_KERNELS has one kernel in exec.c in place of them.
  */
-#ifndef MLI_EXEC_H
-#define MLI_EXEC_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -70,5 +69,3 @@ static inline struct border_rows border_long_rows(const struct mli_copy_box *box
  */
 bool border_is_before(const struct mli_fill_slab *slab, const struct border_rows *rows);
 bool border_is_after(const struct mli_fill_slab *slab, const struct border_rows *rows);
-
-#endif /* MLI_EXEC_H */

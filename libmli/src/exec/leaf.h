@@ -21,8 +21,7 @@
  * To add a level (an instruction set), start at LEVEL_HAS_* below: write a file that defines its
  * function, add a bit to mli_helpers_api.h, and a line to the table in level.c.
  */
-#ifndef MLI_EXEC_LEAF_H
-#define MLI_EXEC_LEAF_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -177,5 +176,3 @@ static inline bool nest_is_packed(const struct leaf_nest *nest, size_t row)
              inner_++, to += (nest)->inner.dst_step, from += (nest)->inner.src_step)               \
             __VA_ARGS__                                                                            \
     }
-
-#endif /* MLI_EXEC_LEAF_H */

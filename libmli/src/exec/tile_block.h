@@ -10,8 +10,7 @@
  * destination is written in longer pieces. A strip is also one tile high if neighbouring rows of
  * the destination compete for a few sets of the cache.
  */
-#ifndef MLI_EXEC_TILE_BLOCK_H
-#define MLI_EXEC_TILE_BLOCK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -72,5 +71,3 @@ static inline size_t tile_lead(const uint8_t *dst, size_t dst_step, size_t elem)
 
     return dst_step % TUNE_LINE == 0 && before % elem == 0 ? before / elem : 0;
 }
-
-#endif /* MLI_EXEC_TILE_BLOCK_H */

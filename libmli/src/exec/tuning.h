@@ -32,8 +32,7 @@
  * Measured constants outside exec: CHUNK_MIN and CHUNK_MAX, TINY and LINGER (dma/processor.c, the
  * latter two measured with bench-async), LITTLE (transfer.h).
  */
-#ifndef MLI_EXEC_TUNING_H
-#define MLI_EXEC_TUNING_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -187,5 +186,3 @@ enum {
     TUNE_AVX512_SKINNY_MIN = 8 * TUNE_LINE, /* minimum bytes of a plane; tiles move smaller ones */
     TUNE_AVX512_ALIGN_MIN = 8, /* fewest chunks for which aligning to lines is worth it */
 };
-
-#endif /* MLI_EXEC_TUNING_H */

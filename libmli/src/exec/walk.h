@@ -3,8 +3,7 @@
  * A walk is a way to move a copy box: the kernel that moves it, the loops that the kernel takes,
  * and the loops around the kernel.
  */
-#ifndef MLI_EXEC_WALK_H
-#define MLI_EXEC_WALK_H
+#pragma once
 
 #include "libmli/src/exec/leaf.h"
 #include "libmli/src/exec/tuning.h"
@@ -141,5 +140,3 @@ static inline bool stage_pays(const struct walk *walk, size_t bytes)
 {
     return bytes >= tuning_now.stream_least && bytes >= stage_least(walk);
 }
-
-#endif /* MLI_EXEC_WALK_H */

@@ -3,8 +3,7 @@
  * Scenes: short sequences of moves on a board's controller with a fixed result. They test errors,
  * cancels, stuck channels and transfers that callbacks start, which random cases do not reach.
  */
-#ifndef FIRMWARE_PROPERTY_SCENES_H
-#define FIRMWARE_PROPERTY_SCENES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -25,5 +24,3 @@ struct scene_count {
  * Prints a line for each scene that failed or that the board cannot play.
  */
 void scenes_play(uint32_t first, uint32_t channels, struct scene_count *count);
-
-#endif /* FIRMWARE_PROPERTY_SCENES_H */

@@ -3,8 +3,7 @@
  * The macros of cmocka that unit tests need, for images. The first assertion that fails ends the
  * program.
  */
-#ifndef FIRMWARE_UNIT_CMOCKA_H
-#define FIRMWARE_UNIT_CMOCKA_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -55,5 +54,3 @@ void unit_skip(void);
     unit_expect((uintmax_t)(got) == (uintmax_t)(want), #got, got, want)
 #define assert_memory_equal(got, want, bytes)                                                      \
     unit_expect(memcmp(got, want, bytes) == 0, "bytes of " #got, 0, 0)
-
-#endif /* FIRMWARE_UNIT_CMOCKA_H */

@@ -3,8 +3,7 @@
  * Loads and stores of whole and masked registers, at any alignment, and prefetches. Include this
  * header only between TARGET_BEGIN and TARGET_END.
  */
-#ifndef MLI_EXEC_X86_BYTES_AVX512_H
-#define MLI_EXEC_X86_BYTES_AVX512_H
+#pragma once
 
 #include <immintrin.h>
 #include <stddef.h>
@@ -87,5 +86,3 @@ BYTES_INLINE __mmask64 low_bits(size_t count)
 {
     return _bzhi_u64(UINT64_MAX, (uint32_t)count);
 }
-
-#endif /* MLI_EXEC_X86_BYTES_AVX512_H */

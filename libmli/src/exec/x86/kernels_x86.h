@@ -7,8 +7,7 @@
  * functions have targets of their own. Do not test the compiler's target macros (__AVX2__) in
  * between: their value there differs between compilers.
  */
-#ifndef MLI_EXEC_X86_KERNELS_X86_H
-#define MLI_EXEC_X86_KERNELS_X86_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -124,5 +123,3 @@ bool skinny_streams_avx512(const struct skinny *skinny);
  * and returns false.
  */
 bool narrow_avx512(const struct skinny *skinny);
-
-#endif /* MLI_EXEC_X86_KERNELS_X86_H */

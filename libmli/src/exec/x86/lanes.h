@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Loads of registers lane by lane, from rows that are apart, and masks of registers. */
-#ifndef MLI_EXEC_X86_LANES_H
-#define MLI_EXEC_X86_LANES_H
+#pragma once
 
 #include <immintrin.h>
 #include <stddef.h>
@@ -24,5 +23,3 @@ ALWAYS_INLINE uint64_t first(size_t bytes)
 {
     return bytes >= 64 ? ~UINT64_C(0) : (UINT64_C(1) << bytes) - 1;
 }
-
-#endif /* MLI_EXEC_X86_LANES_H */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Registers of two lanes, and transposes among registers, for kernels with few rows or columns. */
-#ifndef MLI_EXEC_X86_LANES_AVX2_H
-#define MLI_EXEC_X86_LANES_AVX2_H
+#pragma once
 
 #include "libmli/src/exec/tuning.h"
 #include "libmli/src/exec/x86/lanes.h"
@@ -84,5 +83,3 @@ ALWAYS_INLINE void interleave_registers(size_t size, size_t count, __m256i *x)
         _Pragma("GCC unroll 16") for (size_t i = 0; i < count; i++) x[i] = t[i];
     }
 }
-
-#endif /* MLI_EXEC_X86_LANES_AVX2_H */
