@@ -237,6 +237,14 @@ void connection_crowd(struct connection *connection)
     connection->crowded = is_sent(connection) ? 0 : connection->crowded + 1;
 }
 
+uint32_t number_in_reply(const char *line, const char *key)
+{
+    const char *found = strstr(line, key);
+    const unsigned long long number = found ? strtoull(found + strlen(key), NULL, 10) : 0;
+
+    return number <= UINT32_MAX ? (uint32_t)number : 0;
+}
+
 /* Life cycle */
 
 static void on_notify(mli_client *Py_UNUSED(client), const char *line, size_t length, void *user)

@@ -117,6 +117,9 @@ int connection_raise(struct connection *connection);
 /** Sends a request whose reply is dropped. Ignores errors. */
 void connection_send_quietly(struct connection *connection, const char *method, const char *params);
 
+/** Returns the number after a key of a reply, like "\"buffer\":", or 0. */
+uint32_t number_in_reply(const char *line, const char *key);
+
 /** Notes that the service must release something. Needs no connection_enter(). */
 void connection_unwant(struct connection *connection, const char *method, uint32_t id);
 

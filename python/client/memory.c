@@ -262,23 +262,13 @@ static int create_file(size_t size)
     return -1;
 }
 
-/* Returns the number of the buffer in a reply, or 0. */
-static uint32_t buffer_of(const char *line)
-{
-    static const char key[] = "\"buffer\":";
-    const char *found = strstr(line, key);
-    const unsigned long long number = found ? strtoull(found + strlen(key), NULL, 10) : 0;
-
-    return number <= UINT32_MAX ? (uint32_t)number : 0;
-}
-
 static void on_registered(mli_client *Py_UNUSED(client), mli_client_ticket Py_UNUSED(ticket),
                           const char *line, size_t Py_UNUSED(length), int fd,
                           const mli_client_error *error, void *user)
 {
     if (fd >= 0)
         close(fd);
-    end_registration(user, error ? 0 : buffer_of(line));
+    end_registration(user, error ? 0 : number_in_reply(line, "\"buffer\":"));
 }
 
 /* Requests that the service register a memory of the pool. Returns 0 or -1. */

@@ -215,8 +215,7 @@ static PyObject *create_result(struct connection *connection, const struct argum
 static int64_t pack_steps(struct axis *axis, uint32_t count, int64_t size, bool dst)
 {
     for (uint32_t i = count; i-- > 0;) {
-        const int64_t extent =
-            dst ? axis[i].before + axis[i].samples + axis[i].after : axis[i].samples;
+        const int64_t extent = dst ? axis_extent(&axis[i]) : axis[i].samples;
 
         if (dst)
             axis[i].dst_step = size;
@@ -244,8 +243,8 @@ static int pack_dst(struct py_job *job, struct connection *connection, struct ax
     if (!job->dst)
         return -1;
     for (uint32_t i = 0; i < count; i++)
-        whole[i] = (struct axis){.samples = axis[i].before + axis[i].samples + axis[i].after,
-                                 .dst_step = axis[i].dst_step};
+        whole[i] =
+            (struct axis){.samples = axis_extent(&axis[i]), .dst_step = axis[i].dst_step};
     pack_steps(axis, count, operation->dst.size, true);
     for (uint32_t i = 0; i < count; i++)
         whole[i].src_step = axis[i].dst_step;

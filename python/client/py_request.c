@@ -8,35 +8,19 @@
 
 #include "python/client/py_request.h"
 #include "python/core/errors.h"
+#include "python/core/operation.h"
 
 enum { BYTES_WITH_GIL = 32 * 1024 };
 
 /* Copies */
 
-static mli_status run(const struct nest *nest)
-{
-    struct move_iterator iterator;
-    mli_status status = MLI_STATUS_OK;
-    struct move move;
-
-    move_iterator_init(&iterator, nest);
-    while (status == MLI_STATUS_OK && move_iterator_next(&iterator, &move))
-        status = mli_mov_tensor_sync(&move.src, &move.cfg, &move.dst);
-    return status;
-}
-
 int run_nest(const struct nest *nest, int64_t bytes)
 {
-    mli_status status;
+    PyThreadState *thread = bytes > BYTES_WITH_GIL ? PyEval_SaveThread() : NULL;
+    const mli_status status = nest_run(nest);
 
-    if (bytes <= BYTES_WITH_GIL) {
-        status = run(nest);
-    } else {
-        PyThreadState *thread = PyEval_SaveThread();
-
-        status = run(nest);
+    if (thread)
         PyEval_RestoreThread(thread);
-    }
     return status == MLI_STATUS_OK ? 0 : raise_last_error(status);
 }
 
@@ -248,32 +232,19 @@ void py_request_on_done(mli_client *Py_UNUSED(client), mli_client_ticket Py_UNUS
 
 /* Replies to other requests */
 
-/* Returns the number after a key of a reply, like "\"buffer\":", or 0. */
-static uint32_t find_number(const char *line, const char *key)
-{
-    const char *found = strstr(line, key);
-    const unsigned long long number = found ? strtoull(found + strlen(key), NULL, 10) : 0;
-
-    return number <= UINT32_MAX ? (uint32_t)number : 0;
-}
-
 static int take_reply(struct py_request *request, const char *line, size_t length)
 {
-    uint32_t number;
+    if (request->kind == REQUEST_PREPARE) {
+        const uint32_t number = number_in_reply(line, "\"prepared\":");
 
-    switch (request->kind) {
-    case REQUEST_PREPARE:
-        number = find_number(line, "\"prepared\":");
-        if (number > 0) {
-            ((struct prepared_state *)request->value)->id = number;
-            return 0;
-        }
-        return raise_client_error(MLI_CLIENT_UNREADABLE, "UNREADABLE",
-                                  "the reply to job.prepare has no number");
-    default:
-        request->value = PyBytes_FromStringAndSize(line, (Py_ssize_t)length);
-        return request->value ? 0 : -1;
+        if (number == 0)
+            return raise_client_error(MLI_CLIENT_UNREADABLE, "UNREADABLE",
+                                      "the reply to job.prepare has no number");
+        ((struct prepared_state *)request->value)->id = number;
+        return 0;
     }
+    request->value = PyBytes_FromStringAndSize(line, (Py_ssize_t)length);
+    return request->value ? 0 : -1;
 }
 
 void py_request_on_reply(mli_client *Py_UNUSED(client), mli_client_ticket Py_UNUSED(ticket),
@@ -495,20 +466,6 @@ static PyObject *ticket_cancel(struct ticket *self, PyObject *Py_UNUSED(unused))
                                  is_named(request) ? Py_True : Py_False);
 }
 
-/* Replaces *value by wrap(*value), and sets *stored to `store` unless `store` is None. Returns 0 or
- * -1. */
-static int wrap_result(PyObject *wrap, PyObject *store, PyObject **value, PyObject **stored)
-{
-    PyObject *result = PyObject_CallFunctionObjArgs(wrap, *value, NULL);
-
-    if (!result)
-        return -1;
-    Py_DECREF(*value);
-    *value = result;
-    *stored = store == Py_None ? NULL : Py_NewRef(store);
-    return 0;
-}
-
 PyDoc_STRVAR(
     wrap_doc,
     "_wrap($self, wrap, store, /)\n--\n\n"
@@ -525,9 +482,9 @@ static PyObject *ticket_wrap(struct ticket *self, PyObject *args)
     if (!PyArg_ParseTuple(args, "OO:_wrap", &wrap, &store))
         return NULL;
     if (request->kind == REQUEST_PREPARE)
-        status = wrap_result(wrap, store, &prepared->value, &prepared->store);
+        status = result_wrap(wrap, store, &prepared->value, &prepared->store);
     else
-        status = wrap_result(wrap, store, &request->value, &request->store);
+        status = result_wrap(wrap, store, &request->value, &request->store);
     return status ? NULL : Py_NewRef(Py_None);
 }
 

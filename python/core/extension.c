@@ -24,31 +24,31 @@ bool extension_has(PyObject *object)
     return registered_type && PyObject_TypeCheck(object, registered_type);
 }
 
-PyObject *extension_move(const struct arguments *arguments)
+/* Calls a function with the arguments of a move, and with `last` unless it is null. */
+static PyObject *call(PyObject *function, const struct arguments *arguments, PyObject *last)
 {
-    PyObject *given[] = {arguments->pad, arguments->slice, arguments->step,    arguments->perm,
-                         arguments->out, arguments->at,    arguments->channels};
+    PyObject *given[] = {arguments->pad,  arguments->slice, arguments->step,
+                         arguments->perm, arguments->out,   arguments->at};
 
     for (size_t i = 0; i < sizeof(given) / sizeof(given[0]); i++)
         given[i] = given[i] ? given[i] : Py_None;
-    return PyObject_CallFunctionObjArgs(registered_move, arguments->src, given[0], given[1],
-                                        given[2], given[3], given[4], given[5], given[6], NULL);
+    return PyObject_CallFunctionObjArgs(function, arguments->src, given[0], given[1], given[2],
+                                        given[3], given[4], given[5], last, NULL);
+}
+
+PyObject *extension_move(const struct arguments *arguments)
+{
+    return call(registered_move, arguments, arguments->channels ? arguments->channels : Py_None);
 }
 
 int extension_open(struct extended *extended, struct arguments *arguments)
 {
-    PyObject *given[] = {arguments->pad,  arguments->slice, arguments->step,
-                         arguments->perm, arguments->out,   arguments->at};
     PyObject *out;
 
     *extended = (struct extended){0};
     if (!extension_has(arguments->src))
         return 0;
-    for (size_t i = 0; i < sizeof(given) / sizeof(given[0]); i++)
-        given[i] = given[i] ? given[i] : Py_None;
-    extended->parts =
-        PyObject_CallFunctionObjArgs(registered_plan, arguments->src, given[0], given[1], given[2],
-                                     given[3], given[4], given[5], NULL);
+    extended->parts = call(registered_plan, arguments, NULL);
     if (!extended->parts || !PyArg_ParseTuple(extended->parts, "OOOO", &arguments->src, &out,
                                               &extended->wrap, &extended->store)) {
         Py_CLEAR(extended->parts);

@@ -268,17 +268,6 @@ uint32_t flight_channels(void)
 
 /* Flights */
 
-/* Moves on the calling thread. */
-static mli_status run_here(struct flight *flight)
-{
-    mli_status status = MLI_STATUS_OK;
-    struct move move;
-
-    while (status == MLI_STATUS_OK && move_iterator_next(&flight->moves, &move))
-        status = mli_mov_tensor_sync(&move.src, &move.cfg, &move.dst);
-    return status;
-}
-
 /* Queues a flight. Call it with the lock held. */
 static void enqueue(struct flight *flight)
 {
@@ -315,7 +304,7 @@ mli_status flight_start(struct flight *flight, const char **why)
         enqueue(flight);
     pthread_mutex_unlock(&pool.lock);
     if (status == MLI_STATUS_OK && here) {
-        status = run_here(flight);
+        status = nest_run(flight->nest);
         pthread_mutex_lock(&pool.lock);
         complete(flight, status);
         pthread_mutex_unlock(&pool.lock);

@@ -2,11 +2,6 @@
 /* The moves of a nest: its segments, then copies along its repeated axes. */
 #include "python/core/nest.h"
 
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 /* Segments */
 
 struct segment {
@@ -247,4 +242,16 @@ bool move_iterator_next(struct move_iterator *iterator, struct move *move)
     if (iterator->zeros_at == 0)
         step(iterator);
     return true;
+}
+
+mli_status nest_run(const struct nest *nest)
+{
+    struct move_iterator iterator;
+    mli_status status = MLI_STATUS_OK;
+    struct move move;
+
+    move_iterator_init(&iterator, nest);
+    while (status == MLI_STATUS_OK && move_iterator_next(&iterator, &move))
+        status = mli_mov_tensor_sync(&move.src, &move.cfg, &move.dst);
+    return status;
 }

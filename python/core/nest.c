@@ -108,11 +108,6 @@ static void loop_steps(struct nest *nest)
     }
 }
 
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 /* Shortens segments until libmli can express the bytes that a move spans. */
 static void limit_spans(struct nest *nest)
 {

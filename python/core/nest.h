@@ -38,6 +38,11 @@ static inline int64_t axis_extent(const struct axis *axis)
     return axis->before + axis->samples + axis->after;
 }
 
+static inline int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
 /** An axis without zeros that has one sample at all indices. */
 struct repeat {
     int64_t count, dst_step;
@@ -105,3 +110,6 @@ void move_iterator_init(struct move_iterator *iterator, const struct nest *nest)
 
 /** Builds the next move. Returns false after the last one. */
 bool move_iterator_next(struct move_iterator *iterator, struct move *move);
+
+/** Runs all moves of a nest on the calling thread. */
+mli_status nest_run(const struct nest *nest);

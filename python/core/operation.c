@@ -478,37 +478,40 @@ void operation_close(struct operation *operation)
     Py_CLEAR(operation->result);
 }
 
+int result_wrap(PyObject *wrap, PyObject *store, PyObject **value, PyObject **stored)
+{
+    PyObject *result = PyObject_CallFunctionObjArgs(wrap, *value, NULL);
+
+    if (!result)
+        return -1;
+    Py_DECREF(*value);
+    *value = result;
+    *stored = store == Py_None ? NULL : Py_NewRef(store);
+    return 0;
+}
+
 static mli_status run(const struct operation *operation)
 {
-    struct move_iterator iterator;
-    mli_status status = MLI_STATUS_OK;
-    struct move move;
-
     if (operation->layout.single) {
         mli_tensor dst = operation->layout.move.dst;
 
         return mli_mov_tensor_sync(&operation->layout.move.src, &operation->layout.move.cfg, &dst);
     }
-    move_iterator_init(&iterator, &operation->layout.nest);
-    while (status == MLI_STATUS_OK && move_iterator_next(&iterator, &move))
-        status = mli_mov_tensor_sync(&move.src, &move.cfg, &move.dst);
-    return status;
+    return nest_run(&operation->layout.nest);
 }
 
 int operation_run(const struct operation *operation)
 {
+    PyThreadState *thread = NULL;
     mli_status status;
 
     if (operation->layout.bytes == 0)
         return 0;
-    if (operation->layout.bytes <= BYTES_WITH_GIL) {
-        status = run(operation);
-    } else {
-        PyThreadState *thread = PyEval_SaveThread();
-
-        status = run(operation);
+    if (operation->layout.bytes > BYTES_WITH_GIL)
+        thread = PyEval_SaveThread();
+    status = run(operation);
+    if (thread)
         PyEval_RestoreThread(thread);
-    }
     return status == MLI_STATUS_OK ? 0 : raise_last_error(status);
 }
 

@@ -62,6 +62,12 @@ void operation_close(struct operation *operation);
 /** Moves, on this thread; releases the GIL for large moves. Returns 0, or -1 with an exception. */
 int operation_run(const struct operation *operation);
 
+/**
+ * Adapts a result to the registered type of its source: replaces *value by wrap(*value), and sets
+ * *stored to `store` unless `store` is None. Returns 0, or -1 with an exception.
+ */
+int result_wrap(PyObject *wrap, PyObject *store, PyObject **value, PyObject **stored);
+
 /** Moves `count` times without the GIL. Returns the nanoseconds, or -1 with an exception. */
 int64_t operation_time(const struct operation *operation, uint32_t count);
 

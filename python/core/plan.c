@@ -73,19 +73,6 @@ static struct plan *create(struct operation *operation, uint32_t channels)
     return self;
 }
 
-/* Adapts the result of a plan to the registered type of the source. Returns 0 or -1. */
-static int extend(struct plan *self, const struct extended *extended)
-{
-    PyObject *result = PyObject_CallFunctionObjArgs(extended->wrap, self->operation.result, NULL);
-
-    if (!result)
-        return -1;
-    Py_DECREF(self->operation.result);
-    self->operation.result = result;
-    self->store = extended->store == Py_None ? NULL : Py_NewRef(extended->store);
-    return 0;
-}
-
 static PyObject *plan_new(PyTypeObject *Py_UNUSED(type), PyObject *args, PyObject *kwargs)
 {
     struct arguments arguments;
@@ -99,7 +86,8 @@ static PyObject *plan_new(PyTypeObject *Py_UNUSED(type), PyObject *args, PyObjec
         extension_open(&extended, &arguments))
         return NULL;
     self = operation_open(&operation, &arguments, false) ? NULL : create(&operation, channels);
-    if (self && extended.parts && extend(self, &extended))
+    if (self && extended.parts &&
+        result_wrap(extended.wrap, extended.store, &self->operation.result, &self->store))
         Py_CLEAR(self);
     Py_XDECREF(extended.parts);
     return (PyObject *)self;

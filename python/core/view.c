@@ -372,9 +372,7 @@ static void refuse_object(PyObject *object, const char *name, PyObject *reason)
                                                    reason ? reason : Py_None)
                              : NULL;
 
-    if (error)
-        PyErr_SetObject((PyObject *)Py_TYPE(error), error);
-    Py_XDECREF(error);
+    raise_exception(error);
     Py_XDECREF(module);
 }
 
