@@ -51,7 +51,11 @@ static void info_fill(struct daemon_info *info, const struct net *net)
 
 const struct ended *daemon_ping_call(struct call *call)
 {
-    return answer_pong(&call->answer);
+    struct jsonw *w = answer_begin(&call->answer, 0);
+
+    if (w)
+        jsonw_bool(w, "pong", true);
+    return answer_end(&call->answer, w);
 }
 
 const struct ended *daemon_info_call(struct call *call)

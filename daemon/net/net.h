@@ -403,7 +403,6 @@ const struct ended *answer_fault(struct answer *answer, const struct fault *faul
 const struct ended *answer_job_fault(struct answer *answer, const struct fault *fault,
                                      uint64_t job);
 const struct ended *answer_result(struct answer *answer, const struct job_result *result);
-const struct ended *answer_pong(struct answer *answer);
 const struct ended *answer_info(struct answer *answer, const struct daemon_info *info);
 
 /**

@@ -87,11 +87,7 @@ const struct ended *answer_end_fd(struct answer *answer, struct jsonw *w, int fd
 
 const struct ended *answer_fault(struct answer *answer, const struct fault *fault)
 {
-    struct jsonw *w = open_reply(answer);
-
-    if (w)
-        rpc_write_error(w, &answer->id, fault);
-    return send_reply(answer, w, -1);
+    return answer_job_fault(answer, fault, 0);
 }
 
 const struct ended *answer_job_fault(struct answer *answer, const struct fault *fault, uint64_t job)
@@ -109,15 +105,6 @@ const struct ended *answer_result(struct answer *answer, const struct job_result
 
     if (w)
         rpc_write_job_result(w, &answer->id, result);
-    return send_reply(answer, w, -1);
-}
-
-const struct ended *answer_pong(struct answer *answer)
-{
-    struct jsonw *w = open_reply(answer);
-
-    if (w)
-        rpc_write_pong(w, &answer->id);
     return send_reply(answer, w, -1);
 }
 
