@@ -6,8 +6,8 @@
  *   lib           what all boards share: start of the program, semihosting, the console
  *   agent         an image that takes jobs from mlictl over the console
  *
- * The images of tests/firmware compare random moves and permutes with the oracle, and run unit tests
- * of the library.
+ * The images of tests/firmware compare random moves and permutes with the oracle, and run unit
+ * tests of the library.
  *
  * Data flow: the board's start.S sets the stack and calls firmware_start() (lib/common.c), which
  * clears memory, calls board_init() and then main() of the image. main() adds board_engine to
