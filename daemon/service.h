@@ -15,8 +15,8 @@
  * The path of a job through the files:
  *
  *     socket --> net/client.c --> net/call.c --> net/submit.c --> job/jobs.c (memory/ maps its
- *     tensors) --> job/dispatch.c (a queue, then channels) --> job/completions.c --> libmli
- *     --> job/completions.c --> job/task.c --> net/submit.c --> socket
+ *     tensors) --> job/dispatch.c (a queue, then channels and a plan) --> job/completions.c -->
+ *     libmli --> job/completions.c --> job/task.c --> net/submit.c --> socket
  *
  * The loop's thread owns all state. Two files use other threads too: job/completions.c starts and
  * ends transfers, base/reaper.c closes clients' descriptors and unmaps their memory.
