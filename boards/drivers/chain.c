@@ -46,7 +46,8 @@ static uint32_t first_item(const struct chain *chain)
     return chain->reaped > 0 ? chain->ends[chain->reaped - 1] : 0;
 }
 
-/* Marks up to `budget` pieces that end within `items` items as complete. */
+/* The first `items` items of the chain are done. Marks the pieces that consist of them as complete,
+ * at most `budget`. */
 static uint32_t reap(struct chain_channel *channel, struct chain *chain, uint32_t items,
                      uint32_t budget)
 {
@@ -173,7 +174,7 @@ static struct mli_work_end end_at(const struct chain_channel *channel, mli_statu
     };
 }
 
-/* Returns the end of a work item after its channel has stopped in item `item` of a chain. */
+/* Describes how a work item ended whose channel stopped in item number `item` of a chain. */
 static struct mli_work_end end_in_chain(const struct chain_channel *channel, mli_status status,
                                         uint32_t item)
 {

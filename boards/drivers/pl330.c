@@ -606,8 +606,8 @@ static enum outcome end_of_program(uint32_t channel, struct mli_work *work,
 }
 
 /*
- * Returns the end of a work item at the instruction where its thread stopped. Makes the pieces
- * of the program again.
+ * Describes how a work item ended whose thread stopped at an instruction. To find the row, makes
+ * the pieces of the program again.
  */
 static struct mli_work_end end_at(uint32_t channel, mli_status status,
                                   const struct pl330_position *at)

@@ -114,7 +114,7 @@ struct pl330_fault {
 enum pl330_injection {
     PL330_INJECT_NONE,
     PL330_INJECT_TRAP, /**< an undefined instruction: a fault of the thread */
-    PL330_INJECT_WAIT  /**< an event that nothing but pl330_release() sends: the thread is stuck */
+    PL330_INJECT_WAIT  /**< a wait for an event that only pl330_release() sends: the thread hangs */
 };
 
 extern const struct mli_engine pl330_engine;

@@ -75,7 +75,7 @@ int mli_client_prepared_release(mli_client *client, mli_client_prepared *prepare
     return status;
 }
 
-/* Writes a start that has other options than memory, with the JSON writer of proto/. */
+/* Writes a start with the JSON writer of proto/, because it has more options than memory. */
 static int start_slowly(mli_client *client, const mli_client_start_args *args,
                         struct request *request, mli_client_ticket *ticket, mli_client_error *error)
 {

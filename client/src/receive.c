@@ -360,7 +360,7 @@ static void write_back(mli_client *client, struct slot *slot, const char *bytes,
     }
 }
 
-/* Reads the bytes after a line that have arrived. Returns true when all have arrived. */
+/* Reads bytes that follow a line. Returns true when all of them have arrived. */
 static bool receive_payload(mli_client *client)
 {
     struct payload *payload = &client->payload;

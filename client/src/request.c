@@ -195,7 +195,7 @@ static int no_memory(mli_client_error *error)
     return error_set(error, MLI_CLIENT_NO_MEMORY, "out of memory");
 }
 
-/* Descriptors over a connection that sends the bytes of their files (inline). */
+/* Files on an inline connection, which sends their bytes instead of descriptors. */
 
 struct inlined {
     uint32_t count;

@@ -43,7 +43,7 @@ struct crew {
     pthread_t ended;
 };
 
-/* A user's work for one crew. */
+/* One user's work for a crew: a group of threads that does the same kind of work. */
 struct queue {
     struct link link; /* link in crew->waiting, or in no list */
     struct link work; /* pieces of work (struct reap), the oldest first */

@@ -60,8 +60,8 @@ int reaper_start(unsigned threads, void (*relief)(void *context), void *context)
 
 /**
  * Waits until all work is done, then ends the threads. If no piece of work ends for
- * REAPER_PATIENCE_MS, leaves the blocked work to the end of the process. `relief` is no longer
- * called. Returns the number of pieces that are left.
+ * REAPER_PATIENCE_MS, stops waiting: the end of the process will end the blocked work. Does not
+ * call `relief` any more. Returns the number of pieces that are not done.
  */
 size_t reaper_stop(void);
 

@@ -85,7 +85,7 @@ enum {
 /* The record of an ended job. Owns `result.dst.quant`. */
 struct record {
     struct entry entry;           /* first */
-    struct link in_all, in_heavy; /* links in the user's shelf */
+    struct link in_all, in_heavy; /* links in lists of struct shelf, the records of one user */
     bool undelivered;             /* true: the job was detached, and no job.wait has reported it */
     bool refused;                 /* true: the job was refused, and there was no task */
     enum job_state state;         /* ended */

@@ -347,8 +347,8 @@ static inline enum service_phase jobs_phase(const struct jobs *jobs)
     return jobs->count > 0 ? PHASE_DRAINING : PHASE_DRAINED;
 }
 
-/** Returns false if the next job of a connection must wait because the limits on jobs are reached.
- * Returns true while the service refuses all jobs. */
+/** Returns whether the service would handle the next job of a connection now. False: the limits on
+ * jobs are reached, and the job must wait. A service that refuses all jobs handles them now. */
 bool jobs_have_room(const struct jobs *jobs, const struct flow *flow);
 
 /** Initialises the session of a new connection. Returns 0, or -1 if out of memory. */

@@ -39,14 +39,14 @@
 struct turn {
     struct link in_turns, in_ages;
     uint64_t since;   /* time in ns when the member entered the ring or was served last */
-    uint64_t deficit; /* bytes that the member may still start in this turn */
+    uint64_t deficit; /* jobs with so many bytes may still start in this turn of the member */
     bool granted;     /* true: the member has got the quantum of this turn */
     uint64_t search;  /* the latest search of the ring that has passed over the member; 0: none */
     uint64_t skipped; /* ring->skipped when `deficit` was computed */
 };
 
 struct ring {
-    struct link turns; /* members (struct turn, by in_turns); the first member has its turn now */
+    struct link turns; /* list of struct turn, by in_turns; it is the turn of the first one */
     struct link ages;  /* the same members, by in_ages; the one that waits longest is first */
     uint64_t skipped;  /* number of rounds that were skipped since the start */
     uint64_t search;   /* number of the current search, from 1 */

@@ -40,7 +40,7 @@ struct board_sums board_sums_of_user(const struct board_memory *memory, uid_t ui
 
 enum board_kind { BOARD_BUFFER, BOARD_JOB, BOARD_PREPARED };
 
-/* The holder of a piece. */
+/* Who uses a piece of a memory: the user, and the buffer, job or prepared job. */
 struct board_holder {
     uid_t uid;
     uint64_t client; /* number of the connection */

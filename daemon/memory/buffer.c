@@ -298,8 +298,8 @@ void places_share(struct places *places, struct place *place, const struct place
         *place = (struct place){.region = region_hold(from->region), .offset = from->offset};
 }
 
-/* Empties `place` and drops its memory. `other` is the place of the job's second tensor, which
- * still holds its buffer or is empty. */
+/* Releases the memory of `place`. `other` is the place of the job's other tensor: if it is in the
+ * same buffer, the buffer stays in use. */
 static void leave(struct place *place, const struct place *other, enum places_user user)
 {
     if (!place->buffer) {

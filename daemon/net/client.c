@@ -487,7 +487,7 @@ static void stream_fault(struct client *client, const char *pointer, const char 
 
 /*
  * Returns whether the client waits because unfinished lines of its user hold too many descriptors.
- * Then an unfinished line of this client must still be finished in time.
+ * The time limit of its own unfinished line goes on meanwhile.
  */
 static bool is_crowded(const struct client *client)
 {
@@ -972,7 +972,7 @@ int client_create(struct net *net, int fd, enum slot slot)
 enum {
     LOOKS_MAX = 64,      /* maximum number of clients that are checked in one round of the loop */
     PAUSE_MIN_MS = 2,    /* pause of the timer while only one client waits */
-    CLIENTS_PER_MS = 16, /* number of waiting clients that make the pause 1 ms longer */
+    CLIENTS_PER_MS = 16, /* the pause is 1 ms longer for each 16 waiting clients */
 };
 
 /*

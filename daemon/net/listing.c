@@ -28,10 +28,10 @@ struct listing {
     struct chore chore;
     struct client *client;
     struct job_list_query query; /* the query, which owns its name */
-    struct entry mark;           /* an entry with number 0, which keeps the position of the walk */
-    struct jsonw w;              /* text of the reply */
-    bool writing;                /* true: the walk has ended */
-    uint32_t written;            /* how many of `numbers` are written or skipped */
+    struct entry mark; /* stands in the list of jobs where the listing goes on; number 0 */
+    struct jsonw w;    /* text of the reply */
+    bool writing;      /* true: the walk has ended */
+    uint32_t written;  /* how many of `numbers` are written or skipped */
     uint32_t count;
     uint64_t numbers[]; /* numbers of matching jobs, the latest first */
 };

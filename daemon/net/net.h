@@ -186,7 +186,7 @@ struct pending {
     void (*drop)(struct pending *pending); /* frees the request, which is no longer in the list */
 };
 
-/* A task with the reply that its client waits for. daemon/job allocates it. */
+/* A task, and the reply that is due to its client. daemon/job allocates both as one block. */
 struct submission {
     struct task task;     /* first */
     struct answer answer; /* answer.due is false if the task is detached or has ended */
@@ -227,8 +227,9 @@ struct subscriptions {
 };
 
 struct stats {
-    uint64_t started;                                   /* start of the service, by uv_hrtime() */
-    mli_mov_channel_stats before[MLI_MOV_MAX_CHANNELS]; /* counts of the channels at the start */
+    uint64_t started; /* start of the service, by uv_hrtime() */
+    /* Counts of the channels when the service started: subtracted from later counts. */
+    mli_mov_channel_stats before[MLI_MOV_MAX_CHANNELS];
     /* The highest estimates that were reported, because a counter must not decrease. */
     struct channel_peak {
         uint64_t bytes, busy_ns;
@@ -258,8 +259,8 @@ struct net {
     struct link unsent;            /* clients with replies to send at the end of this round */
     struct link full;              /* clients that are FULL */
     struct held held;              /* clients that are HELD_* */
-    const struct client *handling; /* the client whose lines are being handled, further up on the
-                                      stack: client_settle() leaves it alone */
+    const struct client *handling; /* the client whose lines a calling function handles now:
+                                      client_settle() leaves it alone */
     uv_prepare_t round;            /* runs at the end of a round: just before the loop sleeps */
     uint64_t intake_began; /* uv_hrtime() of the first input of this round; 0: no input yet */
     uv_async_t relieved;   /* sent after descriptors were closed: FULL clients wait for this */
@@ -415,9 +416,9 @@ struct jsonw *answer_begin(struct answer *answer, uint32_t fds);
 const struct ended *answer_end(struct answer *answer, struct jsonw *w);
 /** Ends and sends a result with one descriptor (-1: none), of which it takes ownership. */
 const struct ended *answer_end_fd(struct answer *answer, struct jsonw *w, int fd);
-/** Sends a reply that rpc_result_begin() and rpc_result_end() have written into a writer of the
- * caller, for replies that are written in several rounds of the loop. Takes the text from the
- * writer; the caller finishes the writer. */
+/** Sends a reply that the caller has written with rpc_result_begin() and rpc_result_end() in a
+ * writer of its own, because that took several rounds of the loop. Takes the text out of the
+ * writer. The caller must still finish the writer. */
 const struct ended *answer_text(struct answer *answer, struct jsonw *w);
 /** Passes the duty to answer on to `to`, whose reply has up to `expected` bytes. */
 const struct ended *answer_defer(struct answer *from, struct answer *to, uint64_t expected);

@@ -69,7 +69,7 @@ void outbox_attach(struct outbox *box, int fd)
     box->fds[box->fd_count++] = (struct outbox_fd){.at = box->sent + outbox_pending(box), .fd = fd};
 }
 
-/* Adds a chunk for `capacity` bytes. `room`: number of bytes allocated behind the struct. */
+/* Adds a chunk for `capacity` bytes, of which `room` are allocated together with the struct. */
 static struct outbox_chunk *add_chunk(struct outbox *box, size_t capacity, size_t room)
 {
     struct outbox_chunk *chunk = seam.realloc(NULL, sizeof *chunk + room);

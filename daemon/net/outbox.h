@@ -46,9 +46,10 @@ int outbox_append(struct outbox *box, const char *bytes, size_t length);
  */
 int outbox_adopt(struct outbox *box, char *text, size_t length);
 /**
- * Returns whether a descriptor may be attached: fewer than OUTBOX_FDS_MAX descriptors wait or are
- * unread by the peer. The system counts the unread descriptors that a user has sent, and takes no
- * more than a process may have open: one peer that does not read must not use up that number.
+ * Returns whether a descriptor may be attached to a reply: fewer than OUTBOX_FDS_MAX descriptors
+ * wait here or are unread by the peer. The system limits the number of unread descriptors of all
+ * sockets of a user together. This limit here keeps one peer that does not read from using up that
+ * number.
  */
 bool outbox_has_room_for_fd(struct outbox *box, int socket);
 /**

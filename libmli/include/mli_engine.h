@@ -68,7 +68,7 @@ struct mli_work {
     uint32_t hints;     /**< private: hints of mli_mov_set_hints(), and a flag of the library */
     uint32_t number; /**< private: distinguishes the work item from earlier ones of the channel */
     uint32_t cpu_pieces; /**< private: pieces that mli_piece_move() has moved */
-    size_t cpu_bytes;    /**< private: bytes of these pieces */
+    size_t cpu_bytes;    /**< private: bytes that mli_piece_move() has moved */
 };
 
 /**

@@ -543,8 +543,8 @@ uint32_t mli_mov_poll(void);
 bool mli_mov_is_polled(void);
 
 /*
- * embARC MLI 2.0's forms of functions that have another form above. With MLI_EMBARC_COMPAT defined,
- * or after mli_compat_embarc.h, the names above mean these.
+ * Functions of this header whose parameters differ in embARC MLI 2.0, in their embARC form. If
+ * MLI_EMBARC_COMPAT is defined, or mli_compat_embarc.h is included, embARC's names call these.
  */
 
 /**

@@ -71,7 +71,8 @@ typedef struct _mli_tuning {
                               around it (32768) */
     uint64_t gather_lines; /**< cache lines of the source that a gather keeps in the first-level
                               cache (256) */
-    uint64_t second_level_bytes; /**< bytes of the second-level cache for a destination (1 MiB) */
+    uint64_t second_level_bytes; /**< bytes of a destination that stay in the second-level cache
+                                    (1 MiB) */
     uint64_t tile_columns;       /**< columns in a block of tiles of a transpose (512) */
     uint64_t tile_source_bytes;  /**< bytes of the first-level cache for the source of a block of
                                     tiles (24576) */

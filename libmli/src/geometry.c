@@ -160,7 +160,8 @@ static mli_status check_cfg_strides(const mli_mov_cfg_t *cfg, uint32_t rank)
     return MLI_STATUS_OK;
 }
 
-/* Refuses the fault that place() has found, in the documented order. */
+/* Finds what place() has found illegal, and refuses the call for it. Of several faults, reports the
+ * one that is documented to come first. */
 ERROR_COLD static mli_status refuse_place(const struct geometry *g, const mli_mov_cfg_t *cfg,
                                           const mli_tensor *dst)
 {
@@ -234,7 +235,7 @@ static void sort_order(struct geometry *g)
     }
 }
 
-/* Adds the written elements to a lattice: ranges of coordinates, and strides in bytes. */
+/* Adds the addresses of the elements that the move writes to a lattice (overlap.h). */
 static void add_written(const struct geometry *g, struct lattice *lattice)
 {
     for (uint32_t d = 0; d < g->rank; d++)

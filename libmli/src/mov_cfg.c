@@ -30,7 +30,7 @@ mli_status mli_mov_cfg_for_copy(mli_mov_cfg_t *cfg)
 struct given {
     const char *name;
     const void *values;
-    size_t member, entry; /* offset in mli_mov_cfg_t, and bytes of an entry: 4 or 1 */
+    size_t member, entry; /* offset of the array in mli_mov_cfg_t; bytes of each entry, 4 or 1 */
 };
 
 #define GIVEN(member, values)                                                                      \

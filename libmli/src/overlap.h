@@ -29,7 +29,7 @@ void lattice_add(struct lattice *lattice, uint64_t stride, int64_t lo, int64_t h
 bool lattice_reaches(struct lattice *lattice, int64_t from, int64_t to);
 
 /**
- * Returns whether two different coordinates (all terms from 0 to hi) share a point. Changes the
- * terms.
+ * Returns whether two different coordinates have the same address. Every coordinate is from 0 to
+ * the `hi` of its term. Changes the terms.
  */
 bool lattice_meets_itself(struct lattice *lattice);

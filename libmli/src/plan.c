@@ -55,7 +55,8 @@ static inline void build_box(struct mli_copy_box *box, const struct geometry *g,
 }
 
 /*
- * Adds a slab. It is a box that reads nothing: with equal steps on both sides it merges like a box.
+ * Adds a slab. A slab is a box without a source. To merge its loops as those of a box, it gets
+ * source steps that are equal to the destination's.
  */
 static void add_slab(struct mli_plan *plan, const struct geometry *g, const struct range *range,
                      uint8_t *dst)

@@ -90,7 +90,7 @@ static inline struct mli_copy_box plan_box(const struct mli_plan *plan, uint32_t
     return index == 0 ? plan->box : slab_box(&plan->slab[index - 1]);
 }
 
-/** Returns the number of runs in a box, even if the run is empty. */
+/** Returns the number of runs in a box, even if each run has 0 bytes. */
 static inline uint64_t box_rows(const struct mli_copy_box *box)
 {
     uint64_t rows = 1;

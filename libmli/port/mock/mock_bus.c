@@ -61,7 +61,8 @@ static uint8_t *translate(uint64_t address, uint64_t bytes, bool write)
     return found;
 }
 
-/* Returns the memory behind the cache, if the cache is in front of these bytes. */
+/* Returns what the device accesses instead of `memory`: the memory behind the simulated cache, if
+ * the cache covers these bytes. */
 static uint8_t *behind_cache(uint8_t *memory, uint64_t bytes)
 {
     const struct range cached = {(uintptr_t)cache.memory, cache.bytes, NULL, false};

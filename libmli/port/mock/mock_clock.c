@@ -37,7 +37,7 @@ static void *tick(void *context)
         if (run_channels())
             continue;
         atomic_store(&waits, true);
-        if (!run_channels()) /* a channel may have started before this store */
+        if (!run_channels()) /* look again: a channel may have started before `waits` was set */
             sem_wait(&ticks);
     }
     return NULL;

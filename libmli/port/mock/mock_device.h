@@ -56,7 +56,7 @@ enum mock_register {
     MOCK_TAIL,      /* the slot after the last filled one; a write starts the channel */
     MOCK_STATUS,    /* read only */
     MOCK_CONTROL,   /* write only */
-    MOCK_ROWS,      /* read only: rows written of a descriptor that failed */
+    MOCK_ROWS,      /* read only: number of rows that a failed descriptor has written */
     MOCK_FAULT,     /* read only: address that failed; 0 if the descriptor was illegal */
     MOCK_RAISED     /* 1 while the interrupt is raised; write 1 to clear it */
 };
@@ -150,5 +150,5 @@ bool mock_clock_start(void);
 /* Stops the thread after its last user. */
 void mock_clock_stop(void);
 
-/** Lets the thread of the clock run, for a program that reads a register until it changes. */
+/** Call this in a loop that reads a register until it changes: lets the clock's thread run. */
 void mock_clock_yield(void);

@@ -85,7 +85,7 @@ struct vfio_window {
     struct iova_range *own; /* null: the memory was mapped before */
 };
 
-/** Begins without any range, for a device that is open. */
+/** Initialises *memory for an open device. No range of memory is attached yet. */
 void vfio_memory_begin(struct vfio_memory *memory, struct vfio_device *device,
                        uint32_t address_bits);
 

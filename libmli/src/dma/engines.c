@@ -47,7 +47,7 @@ static bool is(const struct word *word, const char *text)
     return i == word->length && text[i] == '\0';
 }
 
-/* Returns whether a specification can contain the name. */
+/* Returns whether an engine can have this name: it must be one word of "name:key=value". */
 static bool is_word(const char *name)
 {
     size_t i = 0;

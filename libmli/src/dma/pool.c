@@ -236,7 +236,7 @@ static bool take_at(uint32_t first, uint32_t count, struct claim *claim)
     return make_claim(first, count, claim);
 }
 
-/* Claims the first free stand-in. */
+/* Claims a channel that is no DMA channel: the first free stand-in (channel.h). */
 static mli_status take_stand_in(struct claim *claim)
 {
     uint32_t now = atomic_load(&stand_ins), i;

@@ -180,8 +180,8 @@ static size_t chunk_size(uint64_t bytes)
 }
 
 /*
- * The chunks of a plan (dma.h has the overview). The legaliser cuts the copy box. Zeros beside
- * the rows of the box move in the chunk of these rows, so that each cache line is written once.
+ * The chunks of a plan (dma.h has the overview). The legaliser cuts the copy box. A chunk also has
+ * the zeros beside its rows, so that each cache line is written once.
  */
 struct chunks {
     struct mli_legaliser legaliser;

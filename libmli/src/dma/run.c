@@ -296,8 +296,8 @@ static void complete(struct slot *slot, bool by_processor)
     note_end(slot);
     if (callback)
         callbacks_begin(callbacks);
-    /* After this exchange the owner may start again or release, so read callback, cookie and term
-       before it. */
+    /* After this exchange the owner may start the next transfer or release the handle. Callback,
+       cookie and term were read before for this reason. */
     if (atomic_exchange_explicit(&slot->state, SLOT_DONE, memory_order_acq_rel) == SLOT_AWAITED)
         unpark(&slot->state);
     if (callback) {

@@ -86,7 +86,7 @@ static struct seam find_seam(const struct mli_copy_box *box, size_t parts)
     return best;
 }
 
-/* Returns iterations [begin, end) of the seam. */
+/* Returns the part of the box with iterations [begin, end) of the loop that is cut. */
 static struct mli_copy_box cut(const struct mli_copy_box *box, const struct seam *seam,
                                size_t begin, size_t end)
 {

@@ -44,15 +44,15 @@ struct border_rows {
     const struct mli_copy_loop *loop;
 };
 
-/** Returns the rows of the box. */
+/** Describes the rows of the destination that the box writes. */
 static inline struct border_rows border_rows(const struct mli_copy_box *box)
 {
     return (struct border_rows){box->dst, box->run, box->loops, box->loop};
 }
 
 /**
- * Returns the rows of the box, joined with those of the innermost loop if that loop is contiguous
- * in the destination.
+ * Describes the rows of the destination that the box writes. If the rows of the innermost loop are
+ * contiguous, they are one long row.
  */
 static inline struct border_rows border_long_rows(const struct mli_copy_box *box)
 {

@@ -102,7 +102,7 @@ _Static_assert(!LEVEL_STREAMS || 2 * (TUNE_STAGE_BYTES_MAX + TUNE_LINE) <= STAGE
 
 /* The stage buffer: a kernel fills one half while the bytes of the other half are streamed. */
 struct stage {
-    uint8_t *half[2]; /* the halves: stage_bytes + TUNE_LINE bytes of the thread's buffer each */
+    uint8_t *half[2]; /* each has stage_bytes + TUNE_LINE bytes of the thread's buffer */
     size_t filled;    /* index of the half that is being filled */
     uint8_t *to;      /* destination of the bytes of the full half that are not streamed yet */
     const uint8_t *from;
@@ -466,8 +466,8 @@ static void move_bursts(const struct leaf_table *leaf, const struct walk *walk, 
 }
 
 /*
- * Matrices: transposes with many long rows that are apart. Blocks of many rows by a few cache lines
- * of columns, so that the source is read in long pieces.
+ * Matrices are transposes with many long rows that have gaps between them. They move in blocks of
+ * many rows by a few cache lines of columns, so that the source is read in long pieces.
  */
 
 static void move_matrix_strip(const struct leaf_table *leaf, const struct walk *walk, uint8_t *dst,
@@ -515,8 +515,8 @@ static void move_matrix(const struct leaf_table *leaf, const struct walk *walk, 
                           columns, at_most(walk->row[1].count - r, most));
 }
 
-/* Panels: transposes with rows or columns from two loops, and rows of at least a cache line. Blocks
-   of long rows; or, if rows are short and contiguous, blocks of such rows. */
+/* Panels are transposes in which two loops together form the rows or the columns, and rows have at
+   least a cache line. They move in blocks of long rows, or of several short contiguous rows. */
 
 enum {
     PANEL_COLUMN_MIN = 16, /* bytes of a column; there are no kernels for shorter columns */
@@ -566,7 +566,7 @@ static void move_long_rows(const struct leaf_table *leaf, const struct walk *wal
     }
 }
 
-/* Returns the number of rows of the outer loop in a block. */
+/* Returns how many iterations of the outer loop over rows a block has. */
 static size_t rows_at_a_time(const struct walk *walk)
 {
     const size_t row = panel_width(walk) << walk->kernel, slots = walk->row[1].count;

@@ -69,7 +69,7 @@ enum {
 enum {
     TUNE_STAGE_WIDTH_MAX = 512,       /* maximum number of bytes of a row on the stage */
     TUNE_STAGE_ROOM = 192 * 1024,     /* bytes of the stage */
-    TUNE_STAGE_EDGES = 2 * TUNE_LINE, /* bytes beside a row on the stage */
+    TUNE_STAGE_EDGES = 2 * TUNE_LINE, /* additional bytes of each row on the stage, for its ends */
     TUNE_STAGE_BYTES_MAX = 64 * 1024, /* maximum bytes of each of the two halves of the stage */
 };
 
@@ -120,11 +120,11 @@ void tuning_scale_stream(struct _mli_tuning *tuning, uint64_t bytes);
 enum {
     TUNE_SMALL_ROW = 4096, /* bytes: a single row up to this size is moved directly */
     TUNE_SHORT_ROW = 512,  /* bytes: rows below this that share lines of the source move together */
-    /* Bytes below which rows and columns are merged with those of another loop. */
+    /* Rows and columns with fewer bytes are merged with another loop to longer ones. */
     TUNE_MERGE_BELOW = TUNE_LINE,
-    /* A transpose moves the zeros beside its rows as additional columns (which needs tables) if a
-       row has less than BORDERED_ROW bytes, and either at most BORDERED_COLUMNS columns or more
-       data than half of the second-level cache. */
+    /* A transpose can move the zeros beside its rows as additional columns, which needs tables of
+       addresses. It does if rows have less than BORDERED_ROW bytes, and if it has at most
+       BORDERED_COLUMNS columns or more data than half of the second-level cache. */
     TUNE_BORDERED_ROW = 512,
     TUNE_BORDERED_COLUMNS = 56,
 };
@@ -145,7 +145,7 @@ enum {
     TUNE_MATRIX_ROWS = 24, /* minimum rows; the processor combines writes to fewer rows itself */
     TUNE_LONG_ROW = 8 * TUNE_LINE,  /* minimum bytes of a destination row, if a stage collects it */
     TUNE_PIXEL_MAX = 8 * TUNE_LINE, /* bytes of the largest pixel that a stage holds whole */
-    TUNE_TURN = 512,      /* bytes to stream at a time while half of the stage is filled */
+    TUNE_TURN = 512,      /* bytes that are streamed between two calls that fill the other half */
     TUNE_TURN_ROW = 7,    /* minimum bytes of interleaved rows */
     TUNE_TURN_PLACES = 8, /* number of source positions that are interleaved */
     TUNE_TURN_GATHER = 8 * TUNE_LINE, /* maximum source size of an interleaved gather */

@@ -160,7 +160,8 @@ static struct leaf_loop take(struct choice *choice, size_t i)
     return (struct leaf_loop){loop->count, loop->dst_step, loop->src_step};
 }
 
-/* Returns the index of the free loop with this step in the source, or the number of loops. */
+/* Returns the index of the loop that the walk has not taken and that has this step in the source;
+ * or the number of loops. */
 static size_t find_src_step(const struct choice *choice, size_t step)
 {
     size_t i = 0;
@@ -170,7 +171,7 @@ static size_t find_src_step(const struct choice *choice, size_t step)
     return i;
 }
 
-/* Returns the index of the free loop with this step in the destination, or the number of loops. */
+/* Like find_src_step(), for the step in the destination. */
 static size_t find_dst_step(const struct choice *choice, size_t step)
 {
     size_t i = 0;
@@ -190,7 +191,7 @@ static size_t find_innermost(const struct choice *choice)
     return choice->box->loops;
 }
 
-/* Returns the index of a kernel for elements of `run` bytes, or 4. */
+/* Returns the index of the kernel for elements of `run` bytes: 0 to 3, or 4 if there is none. */
 static size_t kernel_for(size_t run)
 {
     return run == 1 ? 0 : run == 2 ? 1 : run == 4 ? 2 : run == 8 ? 3 : 4;
@@ -290,8 +291,7 @@ static void choose_gather(struct walk *walk, struct choice *choice)
     walk->nest.outer = take(choice, find_innermost(choice));
 }
 
-/* Returns the number of rows that move before the next row of a loop, in the order of the
-   destination. */
+/* Returns the number of rows in one iteration of a loop: those of all loops inside it. */
 static size_t rows_inside(const struct mli_copy_box *box, size_t loop)
 {
     size_t rows = 1;

@@ -100,7 +100,7 @@ struct panel_columns panel_columns(const struct walk *walk, const uint8_t *src);
 /* Returns the number of columns in all iterations of the outer loop. */
 size_t panel_width(const struct walk *walk);
 
-/* Sets at[] to the places of the next `count` rows. */
+/* Sets at[i] to the offset of the i-th of the next `count` rows. */
 void panel_locate_rows(size_t *at, const struct leaf_loop *row, struct panel_progress *p,
                        size_t count);
 

@@ -133,8 +133,9 @@ static struct {
 } injected;
 
 /*
- * QEMU's model reports no bus errors of data (docs/boards.md), so this code changes the list before
- * the engine's write that starts a channel. An element is found by its number in the source queue.
+ * QEMU's model reports no bus errors of data (docs/boards.md). So this code changes the list of
+ * elements, just before the driver writes the register that starts the channel. This function
+ * returns element number `number` of the source queue.
  */
 static uint32_t *element_at(uint32_t channel, uint32_t number)
 {

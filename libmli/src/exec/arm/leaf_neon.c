@@ -97,8 +97,8 @@ ALWAYS_INLINE void copy_run(uint8_t *to, const uint8_t *from, size_t run)
 }
 
 /*
- * Zeroes bytes `begin` to `end` of a row of at least a piece. Other bytes of the row become
- * undefined.
+ * Zeroes bytes `begin` to `end` of a row, and may change its other bytes. The row must have at
+ * least PIECE bytes.
  */
 ALWAYS_INLINE void zero_in_row(uint8_t *row, size_t begin, size_t end)
 {
@@ -173,7 +173,7 @@ typedef uint8x16_t bytesq;
         UNZIP_BLOCK(Q, bits, E, spread, cols - (N), (spread)-rows);                                \
     }
 
-/* Moves `spread` columns of at least N rows to packed rows. */
+/* Interleaves `spread` columns to packed rows. There must be at least N rows. */
 #define ZIP_BLOCK(Q, bits, E, N, spread, r)                                                        \
     do {                                                                                           \
         uint##bits##x##N##x##spread##_t v;                                                         \

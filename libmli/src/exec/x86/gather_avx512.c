@@ -25,7 +25,8 @@ enum {
     SIZES = 4,
 };
 
-/* The tables for one spread and one size of element. */
+/* The tables for one size of element and one spread: the distance of wanted elements, in elements.
+ */
 static struct pattern {
     _Alignas(64) uint8_t order[LINE]; /* byte i of the result is byte order[i] of the blend */
     uint64_t places[SPREAD_MAX];      /* places[k]: mask of the bytes of the blend from load k */

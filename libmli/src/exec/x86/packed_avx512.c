@@ -30,7 +30,7 @@ struct packed {
                                         bytes, the whole row; the step from row to row */
     size_t parts, part, part_step;   /* number, size and step of the elements gathered from a run */
     size_t rows;                     /* number of rows of a group */
-    size_t groups, stretch;          /* number of groups, and of bytes, before a possible gap */
+    size_t groups, stretch;          /* groups and bytes in one iteration of the outer loop */
     bool gaps;                       /* true: there are gaps between rows of the source */
     bool all;                        /* true: there is no gap in the destination */
     size_t bytes, stride, last_bytes, last_stride; /* steps in destination and source to the next

@@ -36,8 +36,8 @@ static uint8_t fold[SIZES][FOLDS][LANE];
 static uint8_t pairs[9][LANE];
 
 /*
- * part_three[i][row][k] is, for columns of three elements in three lanes, the shuffle of lane k for
- * the row.
+ * Three lanes have columns of three elements of 2^i bytes. part_three[i][row][k] shuffles lane k:
+ * it brings the elements of this row to their places.
  */
 static uint8_t part_three[SIZES][3][3][LANE];
 
@@ -429,9 +429,9 @@ ALWAYS_INLINE void store_part(uint8_t *at, __m128i v, size_t bytes, bool is_last
 }
 
 /*
- * Moves up to `most` columns, a power of two; registers of missing columns have any value. A lane
- * of the result holds as many rows of `most` elements as fit. If two rows of 8 bytes fit, a shuffle
- * closes the gap between them.
+ * Moves up to `most` columns; `most` is a power of two. If there are fewer columns, the missing
+ * ones have undefined values. A lane of the result has as many rows of `most` elements as fit. If
+ * it has two rows, a shuffle removes the missing columns between them.
  */
 ALWAYS_INLINE void tile_any(size_t size, size_t most, const struct interleave *w, size_t low,
                             size_t high, bool is_last)
@@ -528,8 +528,8 @@ DEFINE_INTERLEAVE(2_to_8, 2, 8, interleave->cols)
 DEFINE_INTERLEAVE(4_2, 4, 2, 2)
 
 /*
- * leaf_transpose for elements of 2^size_log bytes, to packed rows: at least 2 columns, less than 16
- * bytes in a row, at least 16 bytes in a column.
+ * A leaf_transpose kernel for elements of 2^size_log bytes and packed rows. There must be at least
+ * 2 columns, less than 16 bytes in a row, and at least 16 bytes in a column.
  */
 static void interleave(uint32_t size_log, uint8_t *dst, const uint8_t *src, size_t src_step,
                        size_t rows, size_t cols)
