@@ -243,8 +243,7 @@ static int pack_dst(struct py_job *job, struct connection *connection, struct ax
     if (!job->dst)
         return -1;
     for (uint32_t i = 0; i < count; i++)
-        whole[i] =
-            (struct axis){.samples = axis_extent(&axis[i]), .dst_step = axis[i].dst_step};
+        whole[i] = (struct axis){.samples = axis_extent(&axis[i]), .dst_step = axis[i].dst_step};
     pack_steps(axis, count, operation->dst.size, true);
     for (uint32_t i = 0; i < count; i++)
         whole[i].src_step = axis[i].dst_step;
