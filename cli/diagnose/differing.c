@@ -205,7 +205,7 @@ static void note_largest(struct differing *differing, const struct elements *a,
     const double y = dtype_number(b->dtype, elements_at(b, at));
     const double largest = x == y ? 0 : fabs(x - y);
 
-    if (a->dtype->kind == 'b' || isnan(largest) ||
+    if (a->dtype->kind == 'b' || a->dtype->kind == 'V' || isnan(largest) ||
         (differing->has_largest && largest <= differing->largest))
         return;
     differing->has_largest = true;

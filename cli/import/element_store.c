@@ -26,7 +26,7 @@ void stored_header(const struct model_dtype *dtype, uint32_t rank, const uint64_
         header->kind = dtype->kind == 'i' ? 'i' : 'u';
         header->item_size = 4;
     }
-    dtype_to_header(dtype_of_header(header), header);
+    npy_set_dtype(header, header->kind, header->item_size);
     header->shape[0] = 1;
     for (uint32_t d = 0; d < rank; d++) {
         if (d < first)

@@ -298,7 +298,7 @@ static int describe_raw(struct tensor_file *file, const struct tensor_spec *ref,
     struct npy_header header = {.rank = ref->desc.rank, .data_offset = ref->offset};
 
     memcpy(header.shape, ref->desc.shape, sizeof(header.shape));
-    dtype_to_header(dtype, &header);
+    npy_set_dtype(&header, dtype->kind, dtype->size);
     return tensor_file_set_raw(file, &header, ref->desc.has_strides ? ref->desc.strides : NULL,
                                fault);
 }

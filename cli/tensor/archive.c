@@ -40,33 +40,23 @@ struct archive {
     size_t kept[ARCHIVE_MEMBERS_KEPT]; /* indices of the cached members */
 };
 
-/* Returns the dtype of .npy files for elements of this size, or null. */
-static const char *descr_of(const struct model_dtype *dtype)
+/* Returns the dtype of .npy files for the elements of a tensor, or null. */
+static const struct dtype *find_dtype(const struct model_tensor *tensor)
 {
-    static const struct {
-        const char *name, *descr;
-    } dtypes[] = {
-#define DTYPE_DESCR(name, descr, ...) {name, descr},
-        DTYPE_TABLE(DTYPE_DESCR)
-#undef DTYPE_DESCR
-    };
+    const struct model_dtype *dtype = tensor->dtype;
+    const bool bits = dtype && (dtype->id == MODEL_BFLOAT16 || dtype->id == MODEL_FLOAT8);
+    const char *name = !bits ? dtype ? dtype->name : "" : dtype->size == 1 ? "uint8" : "uint16";
 
-    if (!dtype)
-        return NULL;
-    if (dtype->id == MODEL_BFLOAT16) /* .npy files have no name for this type */
-        return "<u2";
-    if (dtype->id == MODEL_FLOAT8)
-        return "|u1";
-    for (size_t i = 0; i < sizeof(dtypes) / sizeof(dtypes[0]); i++) {
-        if (strcmp(dtypes[i].name, dtype->name) == 0)
-            return dtypes[i].descr;
+    for (size_t i = 0; dtype_words[i]; i++) {
+        if (strcmp(dtype_words[i], name) == 0)
+            return dtype_at(i);
     }
     return NULL;
 }
 
 static int judge(struct tensor_entry *entry, const struct model_tensor *tensor)
 {
-    const char *descr = descr_of(tensor->dtype);
+    const struct dtype *dtype = find_dtype(tensor);
     struct fault why;
 
     if (tensor->refusal) {
@@ -76,14 +66,14 @@ static int judge(struct tensor_entry *entry, const struct model_tensor *tensor)
                   "its elements are in another file: name that file, as \"file\": \"%.128s\", "
                   "\"format\": \"raw\", \"offset\": %" PRIu64,
                   tensor->location, tensor->offset);
-    } else if (!descr) {
+    } else if (!dtype) {
         fault_set(
             &why, FAULT_INVALID_PARAMS, NULL,
             "elements of dtype %s cannot be moved as they are; `mlictl import` folds elements "
             "of 8 bytes",
             entry->dtype);
     } else {
-        return tensor_entry_judge(entry, descr);
+        return tensor_entry_judge(entry, dtype->kind, dtype->size);
     }
     return tensor_entry_refuse(entry, &why);
 }

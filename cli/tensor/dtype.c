@@ -11,53 +11,19 @@
 
 #include "proto/file/job_spec.h"
 
-static const struct dtype dtypes[] = {
-#define DTYPE(name, descr, kind, size, exact_max) {name, descr, kind, size, exact_max},
-    DTYPE_TABLE(DTYPE)
-#undef DTYPE
-};
-
-static const char *const words[] = {
-#define WORD(name, ...) name,
-    DTYPE_TABLE(WORD)
-#undef WORD
-        NULL};
-
-const struct value dtype_value = {VALUE_WORD, words};
-
-enum { DTYPE_COUNT = sizeof(dtypes) / sizeof(dtypes[0]) };
+const struct value dtype_value = {VALUE_WORD, dtype_words};
 
 const struct dtype *dtype_from_name(const char *name)
 {
-    const int found = words_find("--dtype", name, words);
-    return found < 0 ? NULL : &dtypes[found];
-}
-
-static const struct dtype *find(char kind, uint32_t size)
-{
-    for (size_t i = 0; i < DTYPE_COUNT; i++) {
-        if (dtypes[i].kind == kind && dtypes[i].size == size)
-            return &dtypes[i];
-    }
-    return &dtypes[1]; /* uint8; npy_parse() accepts no header that leads here */
-}
-
-const struct dtype *dtype_of_header(const struct npy_header *header)
-{
-    return find(header->kind, header->item_size);
+    const int found = words_find("--dtype", name, dtype_words);
+    return found < 0 ? NULL : dtype_at((size_t)found);
 }
 
 const struct dtype *dtype_of_type(mli_element_type type)
 {
     bool real = type == MLI_EL_FP_16 || type == MLI_EL_FP_32;
-    return find(real ? 'f' : 'i', (type & 0xff) / 8);
-}
-
-void dtype_to_header(const struct dtype *dtype, struct npy_header *header)
-{
-    snprintf(header->descr, sizeof(header->descr), "%s", dtype->descr);
-    header->kind = dtype->kind;
-    header->item_size = dtype->size;
+    return dtype_of_header(
+        &(struct npy_header){.kind = real ? 'f' : 'i', .item_size = (type & 0xff) / 8});
 }
 
 static double half_to_double(uint16_t half)

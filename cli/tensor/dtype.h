@@ -10,25 +10,12 @@
 #include "proto/file/npy.h"
 #include "proto/json/jsonw.h"
 
-struct dtype {
-    const char *name;   /* name in numpy: "int16" */
-    const char *descr;  /* word of the dtype in a .npy header: "<i2" */
-    char kind;          /* 'b', 'i', 'u' or 'f' */
-    uint32_t size;      /* bytes */
-    uint64_t exact_max; /* all integers from 0 to exact_max are exact in the dtype */
-};
-
 /** The names of all dtypes, for options. */
 extern const struct value dtype_value;
 /** Returns the dtype with this name ("int16"), or null after an error message about --dtype. */
 const struct dtype *dtype_from_name(const char *name);
-/** Returns the dtype of a header that npy_parse() accepted; never null. */
-const struct dtype *dtype_of_header(const struct npy_header *header);
 /** Returns the dtype that stores elements of a type by default; never null. */
 const struct dtype *dtype_of_type(mli_element_type type);
-
-/** Sets descr, kind and item_size of a header. */
-void dtype_to_header(const struct dtype *dtype, struct npy_header *header);
 
 enum { DTYPE_TEXT_MAX = 24 };
 /** Writes an element as text; a float with the fewest digits that identify it. Returns `out`. */

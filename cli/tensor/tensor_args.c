@@ -43,7 +43,7 @@ int tensor_args_header(const struct options *options, struct npy_header *header)
     const struct dtype *dtype = dtype_from_name(name);
     if (!dtype || tensor_args_shape(shape, header))
         return -1;
-    dtype_to_header(dtype, header);
+    npy_set_dtype(header, dtype->kind, dtype->size);
     return 0;
 }
 

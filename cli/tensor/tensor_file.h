@@ -18,8 +18,8 @@
  * To add a tensor format, start here: add it to FILE_FORMAT_TABLE (proto/file/job_spec.h), write
  * a parser in proto/file that fills a struct npy_header, or a struct tensor_list for an archive,
  * and call it in read_open() of tensor_file.c, or in create() of archive.c. To add a dtype, extend
- * DTYPE_TABLE in dtype.c and npy_parse(); to add a pattern of `mlictl gen`, PATTERN_TABLE in
- * pattern.h.
+ * DTYPE_TABLE in proto/file/npy.h, and dtype.c if its elements are neither integers nor floats; to
+ * add a pattern of `mlictl gen`, PATTERN_TABLE in pattern.h.
  */
 #ifndef CLI_TENSOR_FILE_H
 #define CLI_TENSOR_FILE_H

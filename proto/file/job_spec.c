@@ -7,6 +7,7 @@
 
 #include "mli_helpers_api.h"
 #include "proto/file/job_spec.h"
+#include "proto/file/npy.h"
 #include "proto/json/json.h"
 #include "proto/wire/job.h"
 #include "proto/wire/wire_limits.h"
@@ -65,10 +66,6 @@ const char *const tensor_spec_dst_keys[] = {
 #define FORMAT_WORD(name, word) word,
 const char *const file_format_words[] = {FILE_FORMAT_TABLE(FORMAT_WORD) NULL};
 #undef FORMAT_WORD
-
-#define DTYPE_WORD(name, ...) name,
-static const char *const dtype_words[] = {DTYPE_TABLE(DTYPE_WORD) NULL};
-#undef DTYPE_WORD
 
 const char *file_format_word(enum file_format format)
 {

@@ -55,19 +55,6 @@ enum file_format {
 #undef FILE_FORMAT_ENUM
 };
 
-/* The dtypes of .npy files: X(name, descr, kind, size, exact_max). A dtype holds all integers from
- * 0 to exact_max exactly. */
-#define DTYPE_TABLE(X)                                                                             \
-    X("int8", "|i1", 'i', 1, INT8_MAX)                                                             \
-    X("uint8", "|u1", 'u', 1, UINT8_MAX)                                                           \
-    X("int16", "<i2", 'i', 2, INT16_MAX)                                                           \
-    X("uint16", "<u2", 'u', 2, UINT16_MAX)                                                         \
-    X("int32", "<i4", 'i', 4, INT32_MAX)                                                           \
-    X("uint32", "<u4", 'u', 4, UINT32_MAX)                                                         \
-    X("float16", "<f2", 'f', 2, 1u << 11)                                                          \
-    X("float32", "<f4", 'f', 4, 1u << 24)                                                          \
-    X("bool", "|b1", 'b', 1, 1)
-
 /* The buffers of a job file, and pointers to them sorted by name. */
 struct buffer_index {
     const struct buffer_spec *buffers;

@@ -261,47 +261,75 @@ static const char magic[] = "\x93NUMPY";
 
 enum { MAGIC_SIZE = 6, PREFIX_V1 = MAGIC_SIZE + 2 + 2, PREFIX_V2 = MAGIC_SIZE + 2 + 4 };
 
-static const struct {
-    char kind;
-    char digit;
-    mli_element_type type;
-} dtypes[] = {
-    {'b', '1', MLI_EL_FX_8},  {'i', '1', MLI_EL_FX_8},  {'u', '1', MLI_EL_FX_8},
-    {'i', '2', MLI_EL_FX_16}, {'u', '2', MLI_EL_FX_16}, {'f', '2', MLI_EL_FP_16},
-    {'i', '4', MLI_EL_SA_32}, {'u', '4', MLI_EL_SA_32}, {'f', '4', MLI_EL_FP_32},
+static const struct dtype dtypes[] = {
+#define DTYPE(...) {__VA_ARGS__},
+    DTYPE_TABLE(DTYPE)
+#undef DTYPE
 };
 
+const char *const dtype_words[] = {
+#define DTYPE_WORD(name, ...) name,
+    DTYPE_TABLE(DTYPE_WORD)
+#undef DTYPE_WORD
+        NULL};
+
 enum { DTYPE_COUNT = sizeof dtypes / sizeof *dtypes };
+
+const struct dtype *dtype_at(size_t index)
+{
+    return &dtypes[index];
+}
+
+static const struct dtype *find_dtype(char kind, uint32_t size)
+{
+    for (size_t i = 0; i < DTYPE_COUNT; i++) {
+        if (dtypes[i].kind == kind && dtypes[i].size == size)
+            return &dtypes[i];
+    }
+    return NULL;
+}
 
 static int refuse_dtype(const char *descr, struct fault *fault)
 {
     return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
-                     "npy dtype '%s' is not supported; b1, i1, u1, i2, u2, f2, i4, u4 and f4 are",
+                     "npy dtype '%s' is not supported; b1, i1, u1, i2, u2, f2, i4, u4, f4, V1, V2 "
+                     "and V4 are",
                      descr);
 }
 
-/* Reads a dtype such as "<i2" into *header. Accepts any byte order for dtypes of one byte. */
-static int read_dtype(const char *descr, struct npy_header *header, struct fault *fault)
+void npy_set_dtype(struct npy_header *header, char kind, uint32_t size)
 {
-    if (strlen(descr) != 3 || !strchr("<>|=", descr[0]))
+    snprintf(header->descr, sizeof header->descr, "%c%c%" PRIu32,
+             size == 1 || kind == 'V' ? '|' : '<', kind, size);
+    header->kind = kind;
+    header->item_size = size;
+}
+
+/* Without a mark of its byte order, a dtype has that of the processor. */
+int npy_read_dtype(const char *descr, struct npy_header *header, struct fault *fault)
+{
+    static const bool native_big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
+    const char *text = *descr && strchr("<>|=", *descr) ? descr + 1 : descr;
+    size_t digits = *text ? strspn(text + 1, "0123456789") : 0;
+    char kind = *text;
+
+    if (digits < 1 || digits > 2 || text[1] == '0' || text[1 + digits])
         return refuse_dtype(descr, fault);
-    for (size_t i = 0; i < DTYPE_COUNT; i++) {
-        if (descr[1] != dtypes[i].kind || descr[2] != dtypes[i].digit)
-            continue;
-        header->kind = descr[1];
-        header->item_size = (uint32_t)(descr[2] - '0');
-        snprintf(header->descr, sizeof header->descr, "%c%c%c", header->item_size == 1 ? '|' : '<',
-                 descr[1], descr[2]);
-        if (header->item_size == 1 || descr[0] == '<')
-            return 0;
-        header->big_endian = descr[0] == '>';
-        if (header->big_endian)
-            return 0;
+    uint32_t size = (uint32_t)strtoul(text + 1, NULL, 10);
+
+    if (kind == 'f' && size == 1) /* an 8-bit float, which NumPy itself cannot read */
+        kind = 'V';
+    if (!find_dtype(kind, size))
+        return refuse_dtype(descr, fault);
+    npy_set_dtype(header, kind, size);
+    if (header->descr[0] == '|' || *descr == '<')
+        return 0;
+    header->big_endian = *descr == '>';
+    if (native_big && !header->big_endian) /* npy_make_little() replaces '>' only */
         return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
                          "npy dtype '%s' has no byte order; '<%s' or '>%s' is required", descr,
-                         descr + 1, descr + 1);
-    }
-    return refuse_dtype(descr, fault);
+                         text, text);
+    return 0;
 }
 
 static int check_size(struct npy_header *header, uint64_t file_size, struct fault *fault)
@@ -376,7 +404,7 @@ int npy_parse(const void *bytes, size_t length, uint64_t file_size, struct npy_h
         return -1;
     header->data_offset = prefix + size;
     if (npy_literal_parse((const char *)bytes + prefix, size, NPY_OURS, &literal, fault) < 0 ||
-        read_dtype(literal.descr, header, fault) < 0)
+        npy_read_dtype(literal.descr, header, fault) < 0)
         return -1;
     header->fortran_order = literal.fortran_order;
     header->rank = literal.rank;
@@ -456,14 +484,16 @@ void npy_make_little(void *bytes, const struct npy_header *header)
         *order = '<';
 }
 
+const struct dtype *dtype_of_header(const struct npy_header *header)
+{
+    const struct dtype *found = find_dtype(header->kind, header->item_size);
+
+    return found ? found : find_dtype('u', 1);
+}
+
 mli_element_type npy_default_type(const struct npy_header *header)
 {
-    for (size_t i = 0; i < DTYPE_COUNT; i++) {
-        if (header->kind == dtypes[i].kind &&
-            header->item_size == (uint32_t)(dtypes[i].digit - '0'))
-            return dtypes[i].type;
-    }
-    return MLI_EL_FX_8;
+    return dtype_of_header(header)->type;
 }
 
 int npy_strides(const struct npy_header *header, int32_t strides[MLI_MAX_RANK])

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Headers of .npy files, versions 1.0, 2.0 and 3.0: bytes -> struct npy_header -> bytes. Accepts
- * dtypes of 1, 2 or 4 bytes (b1 i1 u1 i2 u2 f2 i4 u4 f4) in both byte orders, C or Fortran order,
- * rank 1 to 4 and extents from 1. The fault of any other header says what is not supported. Writes
- * little-endian dtypes only.
+ * the dtypes of DTYPE_TABLE in both byte orders and in all spellings that NumPy reads ("<i2",
+ * "=i2", "i2"), C or Fortran order, rank 1 to 4 and extents from 1. The fault of any other header
+ * says what is not supported. Writes little-endian dtypes only.
  */
 #pragma once
 
@@ -22,11 +22,44 @@ enum {
     NPY_DTYPE_MAX = 32 /* bytes of a dtype's text */
 };
 
+/*
+ * The dtypes of tensors. X(name in NumPy, kind, bytes, default element type, exact_max)
+ *
+ * Kind 'V' has bits without a meaning: NumPy writes types that it does not know, such as bfloat16
+ * and the 8-bit floats of ml_dtypes, as "<V2", "|V1" or "<f1".
+ */
+#define DTYPE_TABLE(X)                                                                             \
+    X("int8", 'i', 1, MLI_EL_FX_8, INT8_MAX)                                                       \
+    X("uint8", 'u', 1, MLI_EL_FX_8, UINT8_MAX)                                                     \
+    X("int16", 'i', 2, MLI_EL_FX_16, INT16_MAX)                                                    \
+    X("uint16", 'u', 2, MLI_EL_FX_16, UINT16_MAX)                                                  \
+    X("int32", 'i', 4, MLI_EL_SA_32, INT32_MAX)                                                    \
+    X("uint32", 'u', 4, MLI_EL_SA_32, UINT32_MAX)                                                  \
+    X("float16", 'f', 2, MLI_EL_FP_16, 1u << 11)                                                   \
+    X("float32", 'f', 4, MLI_EL_FP_32, 1u << 24)                                                   \
+    X("bool", 'b', 1, MLI_EL_FX_8, 1)                                                              \
+    X("void8", 'V', 1, MLI_EL_FX_8, UINT8_MAX)                                                     \
+    X("void16", 'V', 2, MLI_EL_FX_16, UINT16_MAX)                                                  \
+    X("void32", 'V', 4, MLI_EL_SA_32, UINT32_MAX)
+
+struct dtype {
+    const char *name; /* name in NumPy: "int16" */
+    char kind;        /* as in the dtypes of NumPy: 'b', 'i', 'u', 'f' or 'V' */
+    uint32_t size;    /* bytes of an element */
+    mli_element_type type;
+    uint64_t exact_max; /* all integers from 0 to exact_max are exact in the dtype */
+};
+
+/** The names of all dtypes, null-terminated. */
+extern const char *const dtype_words[];
+/** Returns the dtype with this index in dtype_words. */
+const struct dtype *dtype_at(size_t index);
+
 struct npy_header {
     char descr[NPY_DESCR_MAX]; /* the dtype, such as "<i2" or "|u1"; never ">i2": see big_endian */
-    char kind;                 /* 'b', 'i', 'u' or 'f' */
-    uint32_t item_size;        /* size of an element: 1, 2 or 4 */
-    bool big_endian;           /* the elements are big-endian in the file, unlike `descr` */
+    char kind;                 /* kind and size of its dtype */
+    uint32_t item_size;
+    bool big_endian; /* the elements are big-endian in the file, unlike `descr` */
     bool fortran_order;
     uint32_t rank;
     uint32_t shape[MLI_MAX_RANK];
@@ -41,6 +74,15 @@ struct npy_header {
  */
 int npy_parse(const void *bytes, size_t length, uint64_t file_size, struct npy_header *header,
               struct fault *fault);
+
+/**
+ * Reads a dtype, such as "<i2", into descr, kind, item_size and big_endian. Returns 0, or -1 with a
+ * fault as npy_parse().
+ */
+int npy_read_dtype(const char *descr, struct npy_header *header, struct fault *fault);
+
+/** Sets descr, kind and item_size of a header. */
+void npy_set_dtype(struct npy_header *header, char kind, uint32_t size);
 
 /**
  * Returns the size of a file's header in bytes from the first NPY_PREFIX_MAX bytes of the file, or
@@ -77,6 +119,9 @@ int npy_format(struct npy_header *header, void *out, size_t size);
  * with "<i2". Changes nothing if the dtype is little-endian.
  */
 void npy_make_little(void *bytes, const struct npy_header *header);
+
+/** Returns the dtype of a header; uint8 for kinds and sizes that npy_parse() refuses. */
+const struct dtype *dtype_of_header(const struct npy_header *header);
 
 /** Returns the default element type of a dtype: fx8, fx16 or sa32 by size; floats: fp16 or fp32. */
 mli_element_type npy_default_type(const struct npy_header *header);

@@ -17,41 +17,41 @@ static const char metadata_key[] = "__metadata__";
 static const int64_t number_max = (INT64_C(1) << 53) - 1;
 
 /*
- * The dtypes: name in the file, name in NumPy (with ml_dtypes), bits, and the dtype of an
- * equivalent .npy file, "" if no job can move the dtype.
+ * The dtypes: name in the file, name in NumPy (with ml_dtypes), bits, and the kind of the
+ * equivalent dtype in npy.h, 0 if no job can move the dtype.
  */
-static const struct dtype {
+static const struct word {
     const char *word, *name;
     uint32_t bits;
-    const char *descr;
-} dtypes[] = {
-    {"BOOL", "bool", 8, "|b1"},
-    {"U8", "uint8", 8, "|u1"},
-    {"I8", "int8", 8, "|i1"},
-    {"F8_E4M3", "float8_e4m3", 8, "|u1"},
-    {"F8_E5M2", "float8_e5m2", 8, "|u1"},
-    {"U16", "uint16", 16, "<u2"},
-    {"I16", "int16", 16, "<i2"},
-    {"F16", "float16", 16, "<f2"},
-    {"BF16", "bfloat16", 16, "<u2"},
-    {"U32", "uint32", 32, "<u4"},
-    {"I32", "int32", 32, "<i4"},
-    {"F32", "float32", 32, "<f4"},
-    {"U64", "uint64", 64, ""},
-    {"I64", "int64", 64, ""},
-    {"F64", "float64", 64, ""},
-    {"C64", "complex64", 64, ""},
-    {"F8_E8M0", "float8_e8m0", 8, ""},
-    {"F6_E2M3", "float6_e2m3", 6, ""},
-    {"F6_E3M2", "float6_e3m2", 6, ""},
-    {"F4", "float4_e2m1", 4, ""},
+    char kind;
+} words[] = {
+    {"BOOL", "bool", 8, 'b'},
+    {"U8", "uint8", 8, 'u'},
+    {"I8", "int8", 8, 'i'},
+    {"F8_E4M3", "float8_e4m3", 8, 'u'},
+    {"F8_E5M2", "float8_e5m2", 8, 'u'},
+    {"U16", "uint16", 16, 'u'},
+    {"I16", "int16", 16, 'i'},
+    {"F16", "float16", 16, 'f'},
+    {"BF16", "bfloat16", 16, 'u'},
+    {"U32", "uint32", 32, 'u'},
+    {"I32", "int32", 32, 'i'},
+    {"F32", "float32", 32, 'f'},
+    {"U64", "uint64", 64, 0},
+    {"I64", "int64", 64, 0},
+    {"F64", "float64", 64, 0},
+    {"C64", "complex64", 64, 0},
+    {"F8_E8M0", "float8_e8m0", 8, 0},
+    {"F6_E2M3", "float6_e2m3", 6, 0},
+    {"F6_E3M2", "float6_e3m2", 6, 0},
+    {"F4", "float4_e2m1", 4, 0},
 };
 
-static const struct dtype *find_dtype(const char *word)
+static const struct word *find_dtype(const char *word)
 {
-    for (size_t i = 0; i < sizeof dtypes / sizeof *dtypes; i++) {
-        if (strcmp(dtypes[i].word, word) == 0)
-            return &dtypes[i];
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (strcmp(words[i].word, word) == 0)
+            return &words[i];
     }
     return NULL;
 }
@@ -88,13 +88,13 @@ int safetensors_length(const unsigned char *prefix, uint64_t file_size, size_t *
 
 /* Fills the tensor's header or its refusal: a tensor that no job can move does not make the file
  * invalid. */
-static int judge(struct tensor_entry *entry, const struct dtype *dtype, const char *word)
+static int judge(struct tensor_entry *entry, const struct word *dtype, const char *word)
 {
     struct fault why;
 
     entry->header.data_offset = entry->place;
-    if (dtype && *dtype->descr)
-        return tensor_entry_judge(entry, dtype->descr);
+    if (dtype && dtype->kind)
+        return tensor_entry_judge(entry, dtype->kind, dtype->bits / 8);
     fault_set(&why, FAULT_INVALID_PARAMS, NULL,
               "dtype %s is not supported; BOOL, U8, I8, F8_E4M3, F8_E5M2, U16, I16, F16, BF16, "
               "U32, I32 and F32 are",
@@ -138,7 +138,7 @@ static int read_offsets(const struct json *offsets, uint64_t range[2])
 }
 
 /* Compares the tensor's size with shape and dtype. A tensor of unknown dtype may have any size. */
-static int check_size(const struct tensor_entry *entry, const struct dtype *dtype,
+static int check_size(const struct tensor_entry *entry, const struct word *dtype,
                       const struct json *value)
 {
     uint64_t bits = dtype ? dtype->bits : 0;
@@ -159,7 +159,7 @@ static int read_tensor(struct tensor_list *list, const struct json *value, uint6
     static const char *const keys[] = {"dtype", "shape", "data_offsets", NULL};
     struct json dtype = json_member(value, "dtype"), shape = json_member(value, "shape");
     struct json offsets = json_member(value, "data_offsets");
-    const struct dtype *known;
+    const struct word *known;
     struct tensor_entry *entry;
     const char *word;
     uint64_t range[2] = {0, 0};

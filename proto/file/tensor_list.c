@@ -80,7 +80,7 @@ static int check_shape(const struct tensor_entry *entry, struct fault *why)
     return 0;
 }
 
-int tensor_entry_judge(struct tensor_entry *entry, const char *descr)
+int tensor_entry_judge(struct tensor_entry *entry, char kind, uint32_t size)
 {
     struct npy_header *header = &entry->header;
     struct fault why;
@@ -88,9 +88,7 @@ int tensor_entry_judge(struct tensor_entry *entry, const char *descr)
     header->data_offset = entry->place;
     if (check_shape(entry, &why) < 0)
         return tensor_entry_refuse(entry, &why);
-    snprintf(header->descr, sizeof header->descr, "%s", descr);
-    header->kind = descr[1];
-    header->item_size = (uint32_t)(descr[2] - '0');
+    npy_set_dtype(header, kind, size);
     header->rank = (uint32_t)entry->rank;
     for (size_t i = 0; i < entry->rank; i++)
         header->shape[i] = (uint32_t)entry->shape[i];
@@ -107,7 +105,7 @@ static void name_dtype(const char *descr, bool big_endian, char out[TENSOR_DTYPE
     static const struct {
         char kind;
         const char *name;
-    } names[] = {{'i', "int"}, {'u', "uint"}, {'f', "float"}, {'c', "complex"}};
+    } names[] = {{'i', "int"}, {'u', "uint"}, {'f', "float"}, {'c', "complex"}, {'V', "void"}};
     size_t digits = descr[0] && descr[1] ? strspn(descr + 2, "0123456789") : 0;
 
     snprintf(out, TENSOR_DTYPE_MAX, "%s", descr);

@@ -44,10 +44,11 @@ int tensor_entry_set_shape(struct tensor_entry *entry, const uint64_t *shape, si
 int tensor_entry_refuse(struct tensor_entry *entry, const struct fault *why);
 
 /**
- * Fills entry->header from the entry's shape, size and place and from the dtype `descr`, such as
- * "<i2". If no job can move this shape, sets the refusal instead. Returns 0 or -1 (no memory).
+ * Fills entry->header from the entry's shape, size and place and from its dtype, one of
+ * DTYPE_TABLE. If no job can move this shape, sets the refusal instead. Returns 0 or -1 (no
+ * memory).
  */
-int tensor_entry_judge(struct tensor_entry *entry, const char *descr);
+int tensor_entry_judge(struct tensor_entry *entry, char kind, uint32_t size);
 
 /**
  * Describes any .npy file of NumPy; the arguments are those of npy_parse(). The entry gets its

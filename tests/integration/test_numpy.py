@@ -6,7 +6,7 @@ import json
 import random
 import unittest
 
-from harness import DATA, Case, main, mov, needs_numpy, numpy
+from harness import DATA, Case, main, mov, needs_numpy, npy, numpy
 
 DTYPES = ("bool", "int8", "uint8", "int16", "uint16", "float16", "int32", "uint32", "float32")
 
@@ -70,6 +70,20 @@ class Numpy(NumpyCase):
             self.save("in.npy", array)
             self.move(mov(perm_dim=[1, 2, 0]))
             self.assert_same(numpy.load(self.path("out.npy")), array.transpose(1, 2, 0))
+
+    def test_every_spelling_of_a_dtype(self):
+        """The spellings that NumPy reads, and the 8-bit floats of ml_dtypes, which NumPy saves but does not read."""
+        data = numpy.arange(24, dtype=numpy.uint8)
+        for descr in ("i2", "=i2", "|i2", "=u1", "b1", "V1", "|V1", "V2", "<V2", ">V2", "|V4", "<f1", "|f1"):
+            dtype = numpy.dtype("V1" if descr[1:] == "f1" else descr)
+            array = (data & 1 if dtype == "bool" else data).view(dtype).reshape(2, -1)
+            shape = array.shape
+            self.write("in.npy", npy(descr, shape, array.tobytes()))
+            self.assertEqual(self.ctl("show", "in.npy", "--json", code=0).json[0]["dtype"], dtype.name)
+            self.move(mov(perm_dim=[1, 0]))
+            self.assert_same(numpy.load(self.path("out.npy")), array.T)
+            self.save("numpy.npy", array.T)
+            self.ctl("diff", "out.npy", "numpy.npy", code=0)
 
     def test_every_version_of_the_header(self):
         array = numpy.arange(24, dtype="<i2").reshape(4, 6)

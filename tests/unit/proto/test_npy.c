@@ -95,15 +95,38 @@ static void test_dtypes(void **state)
         mli_element_type type;
         bool big_endian;
     } cases[] = {
-        {"|b1", "|b1", 1, MLI_EL_FX_8},        {"|i1", "|i1", 1, MLI_EL_FX_8},
-        {"|u1", "|u1", 1, MLI_EL_FX_8},        {"<i1", "|i1", 1, MLI_EL_FX_8},
-        {">u1", "|u1", 1, MLI_EL_FX_8},        {"<i2", "<i2", 2, MLI_EL_FX_16},
-        {"<u2", "<u2", 2, MLI_EL_FX_16},       {"<f2", "<f2", 2, MLI_EL_FP_16},
-        {"<i4", "<i4", 4, MLI_EL_SA_32},       {"<u4", "<u4", 4, MLI_EL_SA_32},
-        {"<f4", "<f4", 4, MLI_EL_FP_32},       {">i2", "<i2", 2, MLI_EL_FX_16, true},
-        {">u2", "<u2", 2, MLI_EL_FX_16, true}, {">f2", "<f2", 2, MLI_EL_FP_16, true},
-        {">i4", "<i4", 4, MLI_EL_SA_32, true}, {">u4", "<u4", 4, MLI_EL_SA_32, true},
+        {"|b1", "|b1", 1, MLI_EL_FX_8},
+        {"|i1", "|i1", 1, MLI_EL_FX_8},
+        {"|u1", "|u1", 1, MLI_EL_FX_8},
+        {"<i1", "|i1", 1, MLI_EL_FX_8},
+        {">u1", "|u1", 1, MLI_EL_FX_8},
+        {"<i2", "<i2", 2, MLI_EL_FX_16},
+        {"<u2", "<u2", 2, MLI_EL_FX_16},
+        {"<f2", "<f2", 2, MLI_EL_FP_16},
+        {"<i4", "<i4", 4, MLI_EL_SA_32},
+        {"<u4", "<u4", 4, MLI_EL_SA_32},
+        {"<f4", "<f4", 4, MLI_EL_FP_32},
+        {">i2", "<i2", 2, MLI_EL_FX_16, true},
+        {">u2", "<u2", 2, MLI_EL_FX_16, true},
+        {">f2", "<f2", 2, MLI_EL_FP_16, true},
+        {">i4", "<i4", 4, MLI_EL_SA_32, true},
+        {">u4", "<u4", 4, MLI_EL_SA_32, true},
         {">f4", "<f4", 4, MLI_EL_FP_32, true},
+        {"|V1", "|V1", 1, MLI_EL_FX_8},
+        {"<V2", "|V2", 2, MLI_EL_FX_16},
+        {">V2", "|V2", 2, MLI_EL_FX_16},
+        {"|V4", "|V4", 4, MLI_EL_SA_32},
+        {"V2", "|V2", 2, MLI_EL_FX_16},
+        {"<f1", "|V1", 1, MLI_EL_FX_8},
+        {"f1", "|V1", 1, MLI_EL_FX_8},
+        {"b1", "|b1", 1, MLI_EL_FX_8},
+        {"=u1", "|u1", 1, MLI_EL_FX_8},
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+        {"i2", "<i2", 2, MLI_EL_FX_16},
+        {"=i2", "<i2", 2, MLI_EL_FX_16},
+        {"|u2", "<u2", 2, MLI_EL_FX_16},
+        {"f4", "<f4", 4, MLI_EL_FP_32},
+#endif
     };
 
     (void)state;
@@ -133,7 +156,7 @@ static void test_default_of_nothing(void **state)
 
 static void test_bad_dtypes(void **state)
 {
-#define SUPPORTED " is not supported; b1, i1, u1, i2, u2, f2, i4, u4 and f4 are"
+#define SUPPORTED " is not supported; b1, i1, u1, i2, u2, f2, i4, u4, f4, V1, V2 and V4 are"
     static const struct {
         const char *descr, *text;
     } cases[] = {
@@ -143,16 +166,22 @@ static void test_bad_dtypes(void **state)
         {"'|S1'", "npy dtype '|S1'" SUPPORTED},
         {"'<U1'", "npy dtype '<U1'" SUPPORTED},
         {"'|O'", "npy dtype '|O'" SUPPORTED},
-        {"'|V4'", "npy dtype '|V4'" SUPPORTED},
+        {"'|V3'", "npy dtype '|V3'" SUPPORTED},
+        {"'V'", "npy dtype 'V'" SUPPORTED},
         {"'<M8[ns]'", "npy dtype '<M8[ns]'" SUPPORTED},
-        {"'<f1'", "npy dtype '<f1'" SUPPORTED},
+        {"'<f01'", "npy dtype '<f01'" SUPPORTED},
+        {"'<<f4'", "npy dtype '<<f4'" SUPPORTED},
+        {"'=<f4'", "npy dtype '=<f4'" SUPPORTED},
         {"'<b2'", "npy dtype '<b2'" SUPPORTED},
-        {"'i2'", "npy dtype 'i2'" SUPPORTED},
+        {"'2'", "npy dtype '2'" SUPPORTED},
+        {"'<'", "npy dtype '<'" SUPPORTED},
         {"'<i22'", "npy dtype '<i22'" SUPPORTED},
         {"''", "npy dtype ''" SUPPORTED},
         {"'>i8'", "npy dtype '>i8'" SUPPORTED},
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
         {"'=i4'", "npy dtype '=i4' has no byte order; '<i4' or '>i4' is required"},
-        {"'|u2'", "npy dtype '|u2' has no byte order; '<u2' or '>u2' is required"},
+        {"'u2'", "npy dtype 'u2' has no byte order; '<u2' or '>u2' is required"},
+#endif
         {"[('a', '<i2')]", "npy header, byte 10: a structured dtype is not supported"},
         {"('<i2', (2,))", "npy header, byte 10: a string is expected"},
         {"'<i\\x32'", "npy header, byte 10: a string of less than 32 plain characters is expected"},
@@ -496,7 +525,7 @@ static void test_outline(void **state)
          "int64",
          1,
          {2},
-         "npy dtype '<i8' is not supported; b1, i1, u1, i2, u2, f2, i4, u4 and f4 are"},
+         "npy dtype '<i8' is not supported; b1, i1, u1, i2, u2, f2, i4, u4, f4, V1, V2 and V4 are"},
         {LITERAL("'<c16'", "False", "()"),
          16,
          "complex128",
@@ -509,13 +538,13 @@ static void test_outline(void **state)
          ">i8",
          1,
          {1},
-         "npy dtype '>i8' is not supported; b1, i1, u1, i2, u2, f2, i4, u4 and f4 are"},
+         "npy dtype '>i8' is not supported; b1, i1, u1, i2, u2, f2, i4, u4, f4, V1, V2 and V4 are"},
         {LITERAL("'<U7'", "False", "(1,)"),
          28,
          "<U7",
          1,
          {1},
-         "npy dtype '<U7' is not supported; b1, i1, u1, i2, u2, f2, i4, u4 and f4 are"},
+         "npy dtype '<U7' is not supported; b1, i1, u1, i2, u2, f2, i4, u4, f4, V1, V2 and V4 are"},
         {LITERAL("'<i2'", "False", "(1,2,3,1,1,5000000000)"),
          12,
          "int16",
