@@ -26,8 +26,8 @@ static const struct value format_value = {VALUE_WORD, format_words};
 static const struct option options_table[] = {
     {"shape", 0, "4,6,8", "Set the extents, outermost first (required)."},
     {"dtype", 0, "DTYPE",
-     "Set the dtype: int8, uint8, int16, uint16, int32, uint32, float16, float32, bool, or bits "
-     "without a meaning: void8, void16, void32 (required).",
+     "Set the dtype: int8 to int64, uint8 to uint64, float16 to float64, complex64, complex128, "
+     "bool, or bits without a meaning: void8 to void128 (required).",
      .takes = &dtype_value},
     {"pattern", 'p', "NAME",
      "Fill with index, ramp, zeros, ones, checker or random values (default: index).",

@@ -17,7 +17,7 @@ struct corner {
     uint32_t shape[MLI_MAX_RANK];   /* shape of the corner, not of the file */
 };
 
-enum { ROW_MAX = 2000 };
+enum { CORNER_DEFAULT = 8, CORNER_MAX = 64, ROW_MAX = CORNER_MAX * (DTYPE_TEXT_MAX + 2) };
 
 /* Sets the corner to at most `most` elements along each dimension. */
 static void corner_init(struct corner *corner, const struct tensor_file *file, uint32_t most)
@@ -74,8 +74,7 @@ static void print_row(const struct corner *corner, const struct print_style *sty
     uint32_t last = corner->file->header.rank - 1;
     char row[ROW_MAX], text[DTYPE_TEXT_MAX];
     struct phrase phrase = phrase_init(row, sizeof(row));
-    for (at[last] = 0; at[last] < corner->shape[last] && phrase.length < sizeof(row) - 32;
-         at[last]++)
+    for (at[last] = 0; at[last] < corner->shape[last]; at[last]++)
         phrase_add(&phrase, "  %*s", width, value_text(corner, at, text));
     at[last] = 0;
     print_line(style, "%s%s", row, cut(corner, last) ? "  ..." : "");
@@ -156,8 +155,6 @@ static void corner_json(const struct corner *corner, struct jsonw *w, const char
     json_values(corner, w);
     jsonw_object_end(w);
 }
-
-enum { CORNER_DEFAULT = 8, CORNER_MAX = 64 };
 
 static const struct option options_table[] = {
     {"corner", 'n', "N", "Show at most N elements along each dimension, 0 to 64 (default: 8)."},

@@ -130,8 +130,8 @@ int compare_diagnose(const struct tensor_file *a, const struct tensor_file *b,
                      const struct compare_names *names, const struct diagnose_move *move,
                      struct difference *difference, struct fault *fault)
 {
-    if (difference->kind != DIFFERENCE_VALUES)
-        return 0;
+    if (difference->kind != DIFFERENCE_VALUES || a->header.item_size > sizeof(uint32_t))
+        return 0; /* a diagnosis compares words of 32 bits */
     const struct elements got = compare_elements(a), wanted = compare_elements(b);
     const struct diagnose_request request = {.got = &got,
                                              .wanted = &wanted,

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <endian.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -182,36 +183,39 @@ void differing_init(struct differing *differing, const struct elements *a, uint3
 }
 
 /* Maps the bits of a float to an integer that increases with the number. */
-static int64_t ordinal(uint32_t word, uint32_t bits)
+static uint64_t ordinal(const struct elements *elements, const uint32_t *at)
 {
-    const uint32_t sign = UINT32_C(1) << (bits - 1);
+    const uint64_t sign = UINT64_C(1) << (elements->dtype->size * 8 - 1);
+    uint64_t word = 0;
 
-    return word & sign ? -(int64_t)(word & ~sign) : (int64_t)word;
+    memcpy(&word, elements_at(elements, at), elements->dtype->size);
+    word = le64toh(word);
+    return word & sign ? -(word & ~sign) : word;
 }
 
 static uint64_t ulps_between(const struct elements *a, const struct elements *b, const uint32_t *at)
 {
-    const uint32_t bits = a->dtype->size * 8;
-    const int64_t from = ordinal(elements_word(a, at), bits);
-    const int64_t to = ordinal(elements_word(b, at), bits);
+    const uint64_t from = ordinal(a, at), to = ordinal(b, at);
 
-    return (uint64_t)(from < to ? to - from : from - to);
+    return (int64_t)from < (int64_t)to ? to - from : from - to;
 }
 
 static void note_largest(struct differing *differing, const struct elements *a,
                          const struct elements *b, const uint32_t *at)
 {
+    const char kind = a->dtype->kind;
+
+    if (!strchr("iuf", kind) || (kind != 'f' && a->dtype->size > 4))
+        return; /* a double is too short for the differences of 64-bit integers */
     const double x = dtype_number(a->dtype, elements_at(a, at));
     const double y = dtype_number(b->dtype, elements_at(b, at));
     const double largest = x == y ? 0 : fabs(x - y);
-
-    if (a->dtype->kind == 'b' || a->dtype->kind == 'V' || isnan(largest) ||
-        (differing->has_largest && largest <= differing->largest))
+    if (isnan(largest) || (differing->has_largest && largest <= differing->largest))
         return;
     differing->has_largest = true;
     differing->largest = largest;
     memcpy(differing->largest_at, at, sizeof(differing->largest_at));
-    if (a->dtype->kind != 'f')
+    if (kind != 'f')
         return;
     differing->relative = y != 0 && !isinf(y) ? largest / fabs(y) : 0;
     differing->ulps = ulps_between(a, b, at);

@@ -334,6 +334,10 @@ void explained_json(struct jsonw *w, const struct explained *e)
     if (e->stage)
         jsonw_string(w, "stage", e->stage);
     jsonw_string(w, "type", e->type);
+    if (e->whole) {
+        jsonw_string(w, "dtype", dtype_of_header(e->whole)->name);
+        jsonw_uint(w, "parts", npy_parts(e->whole));
+    }
     jsonw_uint(w, "elem", e->move.elem);
     write_axes(w, &e->move);
     write_steps(w, &e->move);

@@ -368,6 +368,11 @@ static void put_title(struct textw *w, const struct explained *e)
     textw_printf(w, " %s %s", e->update ? "into" : "->", explained_kind(&e->dst));
     escaped_write(w, explained_place(&e->dst), escaped_plain);
     textw_printf(w, ", %s\n", e->type);
+    if (e->whole)
+        textw_printf(w,
+                     INDENT "elements of %s: each moves as %" PRIu32 " parts of 4 bytes, along an "
+                            "inner dimension\n",
+                     dtype_of_header(e->whole)->name, npy_parts(e->whole));
 }
 
 void explained_text(struct textw *w, const struct explained *explained)

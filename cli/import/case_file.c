@@ -119,24 +119,6 @@ static bool is_packed(const struct move *move)
     return true;
 }
 
-static void set_window(const struct move *move, mli_mov_cfg_t *cfg)
-{
-    for (uint32_t d = 0; d < move->axis_count; d++) {
-        const struct move_axis *axis = &move->axes[d];
-        const uint64_t padded = axis->pre + axis->extent + axis->post;
-        const uint64_t size = (axis->count - 1) * axis->step + 1;
-
-        cfg->padding_pre[d] = (uint8_t)axis->pre;
-        cfg->padding_post[d] = (uint8_t)axis->post;
-        cfg->offset[d] = (uint32_t)axis->offset;
-        cfg->sub_sample_step[d] = (uint32_t)axis->step;
-        /* A size of 0 in cfg selects all samples up to the end of the border. */
-        if ((padded - axis->offset - 1) / axis->step + 1 != axis->count)
-            cfg->size[d] = (uint32_t)size;
-        cfg->perm_dim[d] = (uint8_t)move->order[d];
-    }
-}
-
 /* Fills job->src and all members of cfg except dst_offset. Strings in job->src are borrowed. */
 static void case_source_job(struct case_source *source, const struct move *move, uint32_t unit,
                             struct job_spec *job)
@@ -160,7 +142,7 @@ static void case_source_job(struct case_source *source, const struct move *move,
             src->desc.strides[d] = (int32_t)move->axes[d].src_stride;
         }
     }
-    set_window(move, &job->common.cfg);
+    move_to_cfg(move, &job->common.cfg);
 }
 
 /* Converts scale to mantissa / 2^shift. Returns false if a job's fields cannot hold the result. */

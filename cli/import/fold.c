@@ -5,88 +5,14 @@
  * bytes; axes of extent 1 are left out; neighbouring axes that are one dimension in the source and
  * in the result are merged; the axis with the fewest elements becomes a loop of moves.
  */
-#include <string.h>
-
 #include "cli/import/move.h"
 
-static void remove_axis(struct move *move, uint32_t axis)
+/* The .npy file has a longer last dimension, too, if the halves can be one with it. */
+static void halve(struct move *move)
 {
-    uint32_t kept = 0;
-
-    for (uint32_t i = 0; i < move->axis_count; i++) {
-        if (move->order[i] != axis)
-            move->order[kept++] = move->order[i] - (move->order[i] > axis);
-    }
-    move->axis_count--;
-    memmove(&move->axes[axis], &move->axes[axis + 1],
-            (move->axis_count - axis) * sizeof(move->axes[0]));
-}
-
-static void drop_ones(struct move *move)
-{
-    for (uint32_t d = move->axis_count; d-- > 0;) {
-        if (move->axis_count > MLI_MAX_RANK && move->axes[d].extent == 1 &&
-            move_axis_is_whole(&move->axes[d]))
-            remove_axis(move, d);
-    }
-}
-
-/* Returns whether axes d and d + 1 are one dimension in the source and in the result. */
-static bool is_mergeable(const struct move *move, uint32_t d)
-{
-    const struct move_axis *outer = &move->axes[d], *inner = &move->axes[d + 1];
-    uint32_t at = 0;
-
-    while (move->order[at] != d)
-        at++;
-    return at + 1 < move->axis_count && move->order[at + 1] == d + 1 && move_axis_is_whole(inner) &&
-           outer->step == 1 && outer->src_stride == inner->src_stride * inner->extent &&
-           outer->dst_stride == inner->dst_stride * inner->dst_extent;
-}
-
-static void merge(struct move *move, uint32_t d)
-{
-    const struct move_axis outer = move->axes[d];
-    struct move_axis *inner = &move->axes[d + 1];
-    const uint64_t n = inner->extent;
-
-    inner->extent = outer.extent * n;
-    inner->pre = outer.pre * n;
-    inner->post = outer.post * n;
-    inner->offset = outer.offset * n;
-    inner->count = outer.count * n;
-    inner->dst_extent = outer.dst_extent * n;
-    inner->at = outer.at * n;
-    remove_axis(move, d);
-}
-
-/* Adds the parts of an element as the last dimension. */
-static void split_elements(struct move *move, uint32_t parts)
-{
-    move->src_base *= parts;
-    move->dst_base *= parts;
-    for (uint32_t d = 0; d < move->axis_count; d++) {
-        move->axes[d].src_stride *= parts;
-        move->axes[d].dst_stride *= parts;
-    }
-    move->axes[move->axis_count] = (struct move_axis){.extent = parts,
-                                                      .src_stride = 1,
-                                                      .count = parts,
-                                                      .step = 1,
-                                                      .dst_extent = parts,
-                                                      .dst_stride = 1};
-    move->order[move->axis_count] = move->axis_count;
-    move->axis_count++;
-    if (move->axis_count > 1 && is_mergeable(move, move->axis_count - 2))
-        merge(move, move->axis_count - 2); /* the .npy file has a longer last dimension, too */
-}
-
-static void merge_axes(struct move *move)
-{
-    for (uint32_t d = move->axis_count; d-- > 0;) {
-        if (move->axis_count > MLI_MAX_RANK && d + 1 < move->axis_count && is_mergeable(move, d))
-            merge(move, d);
-    }
+    move_split(move, 2);
+    if (move->axis_count > 1 && move_is_mergeable(move, move->axis_count - 2))
+        move_merge(move, move->axis_count - 2);
 }
 
 /*
@@ -113,12 +39,6 @@ static bool remove_border(struct move_axis *axis)
     return true;
 }
 
-/* Returns whether the border is too wide for libmli. */
-static bool is_wide(const struct move_axis *axis)
-{
-    return axis->pre > MOVE_BORDER_MAX || axis->post > MOVE_BORDER_MAX;
-}
-
 /* Returns the axis with the fewest elements. */
 static uint32_t shortest(const struct move *move)
 {
@@ -131,20 +51,6 @@ static uint32_t shortest(const struct move *move)
     return found;
 }
 
-static bool fits(const struct move *move)
-{
-    for (uint32_t d = 0; d < move->axis_count; d++) {
-        const struct move_axis *axis = &move->axes[d];
-
-        if (axis->extent > UINT32_MAX || axis->dst_extent > UINT32_MAX ||
-            axis->src_stride > INT32_MAX || axis->dst_stride > INT32_MAX ||
-            axis->offset > UINT32_MAX || axis->step > UINT32_MAX || axis->at > UINT32_MAX ||
-            (axis->count - 1) * axis->step + 1 > UINT32_MAX)
-            return false;
-    }
-    return true;
-}
-
 /* Adds the move to `folded`; a move with too many axes becomes several moves. */
 static int add_folded(struct moves *folded, struct move *move)
 {
@@ -152,18 +58,20 @@ static int add_folded(struct moves *folded, struct move *move)
     uint32_t axis;
 
     for (uint32_t d = 0; d < move->axis_count; d++) {
-        if ((is_wide(&move->axes[d]) || folded->filled) && !remove_border(&move->axes[d]))
+        if ((move->axes[d].pre > MOVE_BORDER_MAX || move->axes[d].post > MOVE_BORDER_MAX ||
+             folded->filled) &&
+            !remove_border(&move->axes[d]))
             return 0;
     }
     if (move->axis_count <= MLI_MAX_RANK) {
-        folded->too_wide = folded->too_wide || !fits(move);
+        folded->too_wide = folded->too_wide || !move_fits(move);
         return folded->too_wide ? -1 : moves_add(folded, move);
     }
     axis = shortest(move);
     if (!remove_border(&move->axes[axis]))
         return 0;
     each = *move;
-    remove_axis(&each, axis);
+    move_remove_axis(&each, axis);
     const struct move_axis *loop = &move->axes[axis];
     for (uint64_t k = 0; k < loop->count; k++) {
         struct move part = each;
@@ -185,9 +93,8 @@ int moves_fold(struct moves *moves)
         struct move *move = &moves->items[i];
 
         if (moves->unit == 8)
-            split_elements(move, 2);
-        drop_ones(move);
-        merge_axes(move);
+            halve(move);
+        move_reduce(move);
         result = add_folded(&folded, move);
     }
     if (folded.unit == 8)

@@ -25,12 +25,6 @@ int moves_add(struct moves *moves, const struct move *move)
     return 0;
 }
 
-bool move_axis_is_whole(const struct move_axis *axis)
-{
-    return axis->pre == 0 && axis->post == 0 && axis->offset == 0 && axis->at == 0 &&
-           axis->step == 1 && axis->count == axis->extent && axis->count == axis->dst_extent;
-}
-
 /* Starts a move that takes a whole packed source of this shape. */
 static void take(struct move *move, size_t source, uint32_t rank, const uint64_t *shape)
 {

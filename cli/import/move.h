@@ -1,35 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A movement as moves: each move takes a window of a source in memory, with a border of zeros, and
- * writes it with strides. The dimensions of a move are called axes; before moves_fold() (fold.c) a
- * move may have more axes than libmli allows.
+ * writes it with strides. Before moves_fold() (fold.c) a move may have more axes than libmli
+ * allows.
  */
 #ifndef CLI_IMPORT_MOVE_H
 #define CLI_IMPORT_MOVE_H
 
 #include "cli/import/movement.h"
+#include "cli/job/axes.h"
 #include "mli_types.h"
 
+_Static_assert((int)MOVE_AXES_MAX > (int)MOVEMENT_RANK_MAX,
+               "one more axis for the parts of an element");
+
 enum {
-    MOVE_AXES_MAX = MOVEMENT_RANK_MAX + 1, /* one more axis for the parts of an element */
-    MOVE_BORDER_MAX = 255,                 /* zeros on one side of a dimension: the limit of cfg */
-    MOVES_MAX = 4096                       /* maximum number of moves of a movement */
-};
-
-/* A dimension of the source and the dimension of the result that it becomes. Unit: elements. */
-struct move_axis {
-    uint64_t extent, src_stride;  /* extent and stride in the source */
-    uint64_t pre, post;           /* zeros before and after the source */
-    uint64_t offset, count, step; /* window of `count` elements; offset 0: start of the border */
-    uint64_t dst_extent, dst_stride, at; /* in the result; at: the first written coordinate */
-};
-
-struct move {
-    size_t source;               /* index of the source in the movement */
-    uint64_t src_base, dst_base; /* offsets of element 0 of source and result, in elements */
-    uint32_t axis_count;
-    struct move_axis axes[MOVE_AXES_MAX]; /* in the order of the source's dimensions */
-    uint32_t order[MOVE_AXES_MAX];        /* dimension i of the result is axis order[i] */
+    MOVES_MAX = 4096 /* maximum number of moves of a movement */
 };
 
 struct moves {
@@ -52,8 +38,5 @@ int moves_add(struct moves *moves, const struct move *move);
  * there is no memory, or if moves->too_many or moves->too_wide is set.
  */
 int moves_fold(struct moves *moves);
-
-/** Returns whether the move copies the whole axis: no border, no window, no gap in the result. */
-bool move_axis_is_whole(const struct move_axis *axis);
 
 #endif /* CLI_IMPORT_MOVE_H */

@@ -21,17 +21,18 @@ static uint32_t capacity_of(uint64_t bytes)
     return bytes < UINT32_MAX ? (uint32_t)bytes : UINT32_MAX;
 }
 
+/* `rank`, `shape` and `strides`: those of the tensor on the wire. */
 static void take_file(struct explained_side *side, const struct tensor_spec *spec,
-                      const struct tensor_file *file)
+                      const struct tensor_file *file, uint32_t rank, const uint32_t *shape,
+                      const int32_t *strides)
 {
-    const struct npy_header *header = &file->header;
     side->file = spec->file;
     side->buffer = spec->buffer;
-    side->rank = header->rank;
-    memcpy(side->shape, header->shape, sizeof(side->shape));
-    memcpy(side->strides, file->strides, sizeof(side->strides));
-    side->offset = header->data_offset;
-    side->bytes = header->data_size;
+    side->rank = rank;
+    memcpy(side->shape, shape, sizeof(side->shape));
+    memcpy(side->strides, strides, sizeof(side->strides));
+    side->offset = file->header.data_offset;
+    side->bytes = file->header.data_size;
 }
 
 /* Returns whether the move writes into existing bytes. */
@@ -50,8 +51,16 @@ static bool is_shapeless(const struct resolved *r)
 static void take_files(struct explained *e, const struct resolved *r)
 {
     const struct job_spec *job = r->job;
-    take_file(&e->src, &job->src, &r->src);
-    take_file(&e->dst, &job->dst, &r->whole);
+    const struct tensor_desc *src = &r->wire.src.desc, *dst = &r->wire.dst.desc;
+
+    take_file(&e->src, &job->src, &r->src, src->rank, src->shape, src->strides);
+    if (r->before.header.rank > 0)
+        take_file(&e->dst, &job->dst, &r->whole, dst->rank, dst->shape, dst->strides);
+    else
+        take_file(&e->dst, &job->dst, &r->whole, r->result.rank, r->result.shape,
+                  r->result.mem_stride);
+    if (npy_parts(&r->src.header) > 1)
+        e->whole = &r->src.header;
     if (is_shapeless(r))
         e->dst.bytes = (uint64_t)r->whole.stat.st_size - e->dst.offset;
     e->update = is_update(r);

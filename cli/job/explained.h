@@ -55,8 +55,11 @@ struct explained {
     const char *name;    /* name of the job, or null */
     const char *op;      /* "mov" or "permute" */
     const char *type;    /* type of the elements: "fx8" */
-    const char *stage;   /* memory that the job is staged through; or null; borrowed */
-    bool update;         /* the output exists, and the move overwrites a region of it */
+    /* Header of a source with elements of 8 or 16 bytes, which move as parts of 4 bytes; borrowed
+     * from struct resolved. Null: the elements move as they are. */
+    const struct npy_header *whole;
+    const char *stage; /* memory that the job is staged through; or null; borrowed */
+    bool update;       /* the output exists, and the move overwrites a region of it */
     struct explained_side src, dst;
     /* The addresses of the plan refer to no memory: subtract src_base or dst_base to get offsets.
      * Each base has the offset in a page that the mapped tensor would have. */

@@ -344,22 +344,32 @@ const char *outcome_remark(const struct job_spec *job)
                : NULL;
 }
 
+/* Elements of 8 and 16 bytes have a dtype, and no element type. */
+static const char *type_name(const struct outcome *outcome)
+{
+    return npy_parts(&outcome->src) > 1 ? dtype_of_header(&outcome->src)->name
+                                        : element_type_name(outcome->type);
+}
+
 static void print_moved(const struct print_style *style, const struct job_file *file,
                         const struct job_spec *job, const struct outcome *outcome)
 {
     const struct job_result *result = &outcome->result;
     char name[LABEL_MAX], from[PRINT_TEXT_MAX], to[PRINT_TEXT_MAX], bytes[PRINT_TEXT_MAX];
     char moving[PRINT_TEXT_MAX], parameters[QUANT_TEXT_MAX], line[PRINT_LINE_MAX];
-    const char *type = element_type_name(result->dst.type);
+    const bool in_parts = npy_parts(&outcome->src) > 1;
+    const char *type = in_parts ? type_name(outcome) : element_type_name(result->dst.type);
     bool expected = outcome->verdict == VERDICT_SAME;
 
     snprintf(line, sizeof(line), "%s: %s %s -> %s %s, %s in %s, %" PRIu32 " channel%s, %s %s %s%s",
              label(name, file, job), op_name(job),
              print_shape(from, outcome->src.rank, outcome->src.shape),
-             print_shape(to, result->dst.rank, result->dst.shape), type ? type : "?",
-             print_bytes(bytes, result->bytes), print_time(moving, result->ns_moving),
-             result->channels, result->channels == 1 ? "" : "s", result->engine, arrow(job),
-             output_name(job), expected ? ", " : "");
+             print_shape(to, in_parts ? outcome->dst.rank : result->dst.rank,
+                         in_parts ? outcome->dst.shape : result->dst.shape),
+             type ? type : "?", print_bytes(bytes, result->bytes),
+             print_time(moving, result->ns_moving), result->channels,
+             result->channels == 1 ? "" : "s", result->engine, arrow(job), output_name(job),
+             expected ? ", " : "");
     print_coloured(style, line, COLOUR_GOOD, expected ? "as expected" : "", "");
     /* Print parameters only if the job has some. */
     bool quantised = job->src.desc.quant.count > 0 || job->src.desc.quant.has_frac_bits;
@@ -554,9 +564,9 @@ void job_report_validated(const struct print_style *style, const struct job_file
     } else if (outcome->exit == EXIT_CODE_DONE) {
         snprintf(rest, sizeof(rest), ": %s %s -> %s %s, %s %s %s%s%s", op_name(job),
                  print_shape(from, outcome->src.rank, outcome->src.shape),
-                 print_shape(to, outcome->dst.rank, outcome->dst.shape),
-                 element_type_name(outcome->type), print_bytes(bytes, outcome->dst.data_size),
-                 arrow(job), output_name(job), error ? ", expects " : "", error ? error : "");
+                 print_shape(to, outcome->dst.rank, outcome->dst.shape), type_name(outcome),
+                 print_bytes(bytes, outcome->dst.data_size), arrow(job), output_name(job),
+                 error ? ", expects " : "", error ? error : "");
         snprintf(before, sizeof(before), "%s: ", label(name, file, job));
         print_coloured(style, before, COLOUR_GOOD, "valid", rest);
     }

@@ -9,6 +9,7 @@
 
 #include "cli/diagnose/compare.h"
 #include "cli/file/regular.h"
+#include "cli/job/axes.h"
 #include "cli/job/resolve.h"
 #include "cli/tensor/params.h"
 #include "mli_helpers_api.h"
@@ -152,7 +153,7 @@ static int plan_fresh(struct resolved *r, struct fault *fault)
     memcpy(header->shape, r->result.shape, sizeof(header->shape));
     memcpy(r->whole.strides, r->result.mem_stride, sizeof(r->whole.strides));
     header->data_offset = npy ? NPY_FORMAT_SIZE : 0;
-    header->data_size = r->result.data.capacity;
+    header->data_size = (uint64_t)r->result.data.capacity * npy_parts(header);
     r->whole.stat.st_size = (off_t)(header->data_offset + header->data_size);
     return 0;
 }
@@ -229,6 +230,89 @@ static int fill_wire(struct resolved *r, struct fault *fault)
     return check_axis(r, fault);
 }
 
+/* Describes the job's move with an axis for each dimension. */
+static void move_of(const struct resolved *r, struct move *move)
+{
+    const struct tensor_desc *src = &r->wire.src.desc;
+    const mli_mov_cfg_t *cfg = &r->wire.common.cfg;
+    const uint32_t *extents = has_before(r) ? r->before.header.shape : r->result.shape;
+
+    *move = (struct move){.axis_count = src->rank};
+    for (uint32_t i = 0; i < src->rank; i++) {
+        const uint32_t d = move->order[i] = cfg->perm_dim[i];
+
+        move->axes[d] = (struct move_axis){.extent = src->shape[d],
+                                           .src_stride = (uint64_t)src->strides[d],
+                                           .pre = cfg->padding_pre[d],
+                                           .post = cfg->padding_post[d],
+                                           .offset = cfg->offset[d],
+                                           .count = r->result.shape[i] - cfg->dst_offset[i],
+                                           .step = cfg->sub_sample_step[d],
+                                           .dst_extent = extents[i],
+                                           .dst_stride = (uint64_t)r->result.mem_stride[i],
+                                           .at = cfg->dst_offset[i]};
+    }
+}
+
+/* Replaces the tensors and cfg on the wire by those of a folded move. */
+static void take_folded(struct resolved *r, const struct move *move)
+{
+    struct tensor_desc *src = &r->wire.src.desc, *dst = &r->wire.dst.desc;
+    mli_mov_cfg_t *cfg = &r->wire.common.cfg;
+    const bool strided = dst->has_strides || r->wire.common.lengths.dst_mem_stride > 0;
+
+    src->rank = src->stride_count = move->axis_count;
+    dst->rank = has_before(r) ? move->axis_count : 0;
+    dst->has_strides = strided;
+    dst->stride_count = strided ? move->axis_count : 0;
+    mli_mov_cfg_for_copy(cfg);
+    r->wire.common.lengths = (struct cfg_lengths){0};
+    move_to_cfg(move, cfg);
+    for (uint32_t i = 0; i < move->axis_count; i++) {
+        const struct move_axis *from = &move->axes[i], *to = &move->axes[move->order[i]];
+
+        src->shape[i] = (uint32_t)from->extent;
+        src->strides[i] = (int32_t)from->src_stride;
+        dst->shape[i] = (uint32_t)to->dst_extent;
+        dst->strides[i] = (int32_t)to->dst_stride;
+        cfg->dst_offset[i] = (uint32_t)to->at;
+    }
+    job_common_set_lengths(&r->wire.common, move->axis_count);
+}
+
+/*
+ * Changes the job on the wire to one that libmli can do: elements of 8 and 16 bytes become parts of
+ * 4 bytes. The files keep their dtype and shape.
+ */
+static int fold(struct resolved *r, struct fault *fault)
+{
+    const struct npy_header *header = &r->src.header;
+    const struct tensor_desc *dst = &r->wire.dst.desc;
+    const uint32_t parts = npy_parts(header);
+    mli_tensor src = {0};
+    struct move move;
+
+    if (parts == 1)
+        return 0;
+    move_of(r, &move);
+    move_split(&move, parts);
+    move_reduce(&move);
+    if (move.axis_count > MLI_MAX_RANK || !move_fits(&move))
+        return fault_set(fault, FAULT_INVALID_PARAMS, "/src",
+                         "src: elements of %" PRIu32 " bytes (%s) move as %" PRIu32
+                         " parts of 4 bytes, but as parts this move exceeds %s; move fewer "
+                         "dimensions at a time",
+                         header->item_size, dtype_of_header(header)->name, parts,
+                         move.axis_count > MLI_MAX_RANK ? "4 dimensions" : "the range of a job");
+    take_folded(r, &move);
+    tensor_desc_to_mli(&r->wire.src.desc, &src);
+    r->result = (mli_tensor){0};
+    if (dst->has_strides)
+        memcpy(r->result.mem_stride, dst->strides, sizeof(r->result.mem_stride));
+    mli_status status = mli_mov_layout(&src, &r->wire.common.cfg, &r->result);
+    return status == MLI_STATUS_OK ? 0 : fault_set_refused(fault, status, mli_last_error());
+}
+
 /*
  * Part of resolved_plan(): computes `result`, `whole` and wire.dst from the inputs and the job's
  * cfg. Returns 0 or -1.
@@ -239,7 +323,7 @@ static int resolved_find_layout(struct resolved *r, struct fault *fault)
         apply_slice(r, fault) || find_result(r, fault) || plan_whole(r, fault) ||
         fill_wire(r, fault))
         return -1;
-    return 0;
+    return fold(r, fault);
 }
 
 /* Adds the JSON pointer of the job's member to a fault about the name of a file or tensor. */
@@ -334,14 +418,19 @@ static int check_type(const struct resolved *r, struct fault *fault)
 {
     const struct npy_header *header = &r->src.header;
     const struct tensor_desc *desc = &r->wire.src.desc;
-    uint32_t size = (desc->type & 0xff) / 8;
+    uint32_t size = (desc->type & 0xff) / 8, parts = npy_parts(header);
 
-    if (size != header->item_size)
+    if (size != header->item_size / parts)
         return fault_set(fault, FAULT_INVALID_PARAMS, "/src/type",
                          "src.type: %s has elements of %" PRIu32
                          " B, those of %s (%s) have %" PRIu32 " B",
                          element_type_name(desc->type), size, r->src.shown,
                          dtype_of_header(header)->name, header->item_size);
+    if (parts > 1 && (desc->quant.count > 0 || desc->quant.has_frac_bits))
+        return fault_set(fault, FAULT_INVALID_PARAMS, "/src",
+                         "src: elements of %" PRIu32
+                         " bytes (%s) cannot have quantisation parameters",
+                         header->item_size, dtype_of_header(header)->name);
     bool real = desc->type == MLI_EL_FP_16 || desc->type == MLI_EL_FP_32;
     if (r->job->common.op == JOB_OP_PERMUTE && real)
         return fault_set(fault, FAULT_INVALID_PARAMS, "/src/type",

@@ -31,7 +31,9 @@ struct resolved {
                                   update, or an update of raw bytes */
     struct tensor_file expect; /* the golden file; closed: the job has none, or it is missing */
     struct tensor_file whole;  /* the planned output file; not open, stat.st_size is its size */
-    mli_tensor result;         /* result of the move: rank, shape, mem_stride, data.capacity */
+    /* The result of the move on the wire: rank, shape, mem_stride, data.capacity. Elements of 8 and
+     * 16 bytes are parts of 4 bytes there and in `wire`, and whole elements in the files above. */
+    mli_tensor result;
     /* The expected parameters; without has_wanted, the job expects none, or their file is missing.
      */
     struct tensor_desc wanted;

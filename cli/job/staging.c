@@ -123,6 +123,10 @@ int staging_init(struct staging *stage, const struct job_file *file, const struc
     mli_tensor loaded = {0}, permuted = {0};
 
     *stage = (struct staging){.file = *file};
+    if (npy_parts(&whole->src.header) > 1)
+        return fault_set(fault, FAULT_INVALID_PARAMS, "/stage",
+                         "stage: elements of %" PRIu32 " bytes cannot be staged",
+                         whole->src.header.item_size);
     stage->file.order = NULL;
     stage->file.after = NULL;
     stage->file.list = (struct job_list){.jobs = jobs, .count = STAGING_STEPS};

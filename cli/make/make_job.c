@@ -438,8 +438,7 @@ static int parse_numbers(const struct options *options, const struct number_rule
     }
 }
 
-static const char *const type_words[] = {"fx8", "fx16", "sa8", "sa32", "fp16", "fp32", NULL};
-const struct value make_type_value = {VALUE_WORD, type_words};
+const struct value make_type_value = {VALUE_WORD, element_type_words};
 
 static int copy(char **out, const char *text)
 {
@@ -572,9 +571,12 @@ int make_job_source(const struct options *options, const char *in, struct job_sp
     if (copy_path(&job->src.file, in) || (tensor && copy_path(&job->src.tensor, tensor)))
         return -1;
     size_t word = 0;
+    const char *advice = type ? element_type_advice(type) : NULL;
+    if (advice)
+        return print_refusal("--type %s: %s", type, advice);
     if (options_choice(options, "type", &word))
         return -1;
-    desc->has_type = type && element_type_from_name(type_words[word], &desc->type);
+    desc->has_type = type && element_type_from_name(element_type_words[word], &desc->type);
     if ((shape && tensor_args_shape(shape, &header)) ||
         options_number(options, "offset", UNIT_BYTES, 0, (UINT64_C(1) << 53) - 1, &job->src.offset))
         return -1;

@@ -178,6 +178,10 @@ static int take_resolved(struct program *p, struct store_table *table, struct pr
         fix(p, table, r->expect_path, &expect, fault))
         return -1;
     step->header = r->src.header;
+    if (npy_parts(&step->header) > 1) {
+        step->needed = KEPT_WIDE;
+        step->frozen = true;
+    }
     step->dst_data = explained.dst.offset;
     step->raw_src = job->src.buffer || tensor_spec_format(&job->src) == FILE_FORMAT_RAW;
     step->creates = !job->dst.update && !job->dst.buffer;

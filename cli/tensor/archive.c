@@ -67,11 +67,8 @@ static int judge(struct tensor_entry *entry, const struct model_tensor *tensor)
                   "\"format\": \"raw\", \"offset\": %" PRIu64,
                   tensor->location, tensor->offset);
     } else if (!dtype) {
-        fault_set(
-            &why, FAULT_INVALID_PARAMS, NULL,
-            "elements of dtype %s cannot be moved as they are; `mlictl import` folds elements "
-            "of 8 bytes",
-            entry->dtype);
+        fault_set(&why, FAULT_INVALID_PARAMS, NULL, "elements of dtype %s cannot be moved",
+                  entry->dtype);
     } else {
         return tensor_entry_judge(entry, dtype->kind, dtype->size);
     }

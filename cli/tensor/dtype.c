@@ -61,11 +61,11 @@ static uint16_t half_from_double(double value)
 }
 
 /* Tensor files are little-endian on every host. */
-static uint32_t load_bits(const void *element, uint32_t size)
+static uint64_t load_bits(const void *element, uint32_t size)
 {
-    uint32_t bits = 0;
+    uint64_t bits = 0;
     memcpy(&bits, element, size);
-    return le32toh(bits);
+    return le64toh(bits);
 }
 
 static void store_bits(uint64_t bits, void *element, uint32_t size)
@@ -74,81 +74,119 @@ static void store_bits(uint64_t bits, void *element, uint32_t size)
     memcpy(element, &bits, size);
 }
 
-/* Loads an element: returns a float, or sets *integer. */
-static double load(const struct dtype *dtype, const void *element, int64_t *integer)
+static double load_float(const void *element, uint32_t size)
 {
-    uint32_t bits = load_bits(element, dtype->size);
-    if (dtype->kind == 'f' && dtype->size == 2)
+    uint64_t bits = load_bits(element, size);
+    uint32_t half = (uint32_t)bits;
+    double value;
+    float single;
+    if (size == 2)
         return half_to_double((uint16_t)bits);
-    if (dtype->kind == 'f') {
-        float value;
-        memcpy(&value, &bits, sizeof(value));
-        return (double)value;
-    }
-    *integer = bits;
-    if (dtype->kind == 'i' && dtype->size == 1)
-        *integer = (int8_t)bits;
-    if (dtype->kind == 'i' && dtype->size == 2)
-        *integer = (int16_t)bits;
-    if (dtype->kind == 'i' && dtype->size == 4)
-        *integer = (int32_t)bits;
-    return 0;
+    memcpy(&single, &half, sizeof(single));
+    memcpy(&value, &bits, sizeof(value));
+    return size == 4 ? (double)single : value;
+}
+
+/* Loads an integer element as 64 bits, with its sign. */
+static uint64_t load_integer(const struct dtype *dtype, const void *element)
+{
+    uint32_t unused = 64 - 8 * dtype->size;
+    uint64_t bits = load_bits(element, dtype->size) << unused;
+    return dtype->kind == 'i' ? (uint64_t)((int64_t)bits >> unused) : bits >> unused;
 }
 
 double dtype_number(const struct dtype *dtype, const void *element)
 {
-    int64_t integer = 0;
-    const double value = load(dtype, element, &integer);
+    if (dtype->kind == 'f')
+        return load_float(element, dtype->size);
+    uint64_t integer = load_integer(dtype, element);
+    return dtype->kind == 'i' ? (double)(int64_t)integer : (double)integer;
+}
 
-    return dtype->kind == 'f' ? value : (double)integer;
+static bool is_same(double value, double back, uint32_t size)
+{
+    if (size == 2)
+        return half_from_double(back) == half_from_double(value);
+    return size == 4 ? (float)back == (float)value : back == value;
+}
+
+enum { FLOAT_TEXT_MAX = 26 };
+
+/* Writes the float of `size` bytes at `element` with the fewest digits that parse to it. */
+static void float_text(const void *element, uint32_t size, char out[FLOAT_TEXT_MAX])
+{
+    double value = load_float(element, size);
+    for (int digits = 1; digits <= (size == 8 ? 17 : 9); digits++) {
+        snprintf(out, FLOAT_TEXT_MAX, "%.*g", digits, value);
+        if (is_same(value, strtod(out, NULL), size))
+            break;
+    }
 }
 
 const char *dtype_text(const struct dtype *dtype, const void *element, char out[DTYPE_TEXT_MAX])
 {
-    int64_t integer = 0;
-    double value = load(dtype, element, &integer);
-    if (dtype->kind != 'f') {
-        snprintf(out, DTYPE_TEXT_MAX, "%" PRId64, integer);
-        return out;
-    }
-    /* Find the fewest digits that parse to this value. */
-    for (int digits = 1; digits <= 9; digits++) {
-        snprintf(out, DTYPE_TEXT_MAX, "%.*g", digits, value);
-        double back = strtod(out, NULL);
-        if (dtype->size == 2 ? half_from_double(back) == half_from_double(value)
-                             : (float)back == (float)value)
-            break;
+    const uint8_t *bytes = element;
+    char real[FLOAT_TEXT_MAX], imaginary[FLOAT_TEXT_MAX];
+
+    if (dtype->kind == 'f') {
+        float_text(element, dtype->size, real);
+        strcpy(out, real);
+    } else if (dtype->kind == 'c') {
+        float_text(bytes, dtype->size / 2, real);
+        float_text(bytes + dtype->size / 2, dtype->size / 2, imaginary);
+        snprintf(out, DTYPE_TEXT_MAX, "%s%s%sj", real, *imaginary == '-' ? "" : "+", imaginary);
+    } else if (dtype->size > sizeof(uint64_t)) {
+        snprintf(out, DTYPE_TEXT_MAX, "0x%016" PRIx64 "%016" PRIx64, load_bits(bytes + 8, 8),
+                 load_bits(bytes, 8));
+    } else {
+        snprintf(out, DTYPE_TEXT_MAX, dtype->kind == 'i' ? "%" PRId64 : "%" PRIu64,
+                 load_integer(dtype, element));
     }
     return out;
 }
 
 void dtype_json(struct jsonw *w, const char *key, const struct dtype *dtype, const char *text)
 {
-    if (dtype->kind == 'f')
+    if (dtype->kind == 'f' || dtype->size > sizeof(uint32_t)) /* JSON numbers have 53 bits */
         jsonw_string(w, key, text);
     else
         jsonw_int(w, key, strtoll(text, NULL, 10));
 }
 
+/* A complex number gets no imaginary part. */
 void dtype_store(const struct dtype *dtype, double value, void *element)
 {
-    if (dtype->kind != 'f') {
+    uint32_t size = dtype->kind == 'c' ? dtype->size / 2 : dtype->size;
+    float single = (float)value;
+    uint64_t bits = 0;
+
+    if (dtype->kind != 'f' && dtype->kind != 'c') {
         dtype_store_uint(dtype, (uint64_t)(int64_t)value, element);
         return;
     }
-    float single = (float)value;
-    uint32_t bits;
-    memcpy(&bits, &single, sizeof(bits));
-    store_bits(dtype->size == 2 ? half_from_double(value) : bits, element, dtype->size);
+    memset(element, 0, dtype->size);
+    if (size == 2) {
+        bits = half_from_double(value);
+    } else if (size == 4) {
+        uint32_t half;
+        memcpy(&half, &single, sizeof(half));
+        bits = half;
+    } else {
+        memcpy(&bits, &value, sizeof(bits));
+    }
+    store_bits(bits, element, size);
 }
 
 void dtype_store_uint(const struct dtype *dtype, uint64_t value, void *element)
 {
-    if (dtype->kind == 'f') {
+    uint32_t size = dtype->size < sizeof(value) ? dtype->size : sizeof(value);
+
+    if (dtype->kind == 'f' || dtype->kind == 'c') {
         dtype_store(dtype, (double)value, element);
         return;
     }
     if (dtype->kind == 'b')
         value &= 1;
-    store_bits(value, element, dtype->size);
+    memset(element, 0, dtype->size);
+    store_bits(value, element, size);
 }

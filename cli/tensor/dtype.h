@@ -17,15 +17,19 @@ const struct dtype *dtype_from_name(const char *name);
 /** Returns the dtype that stores elements of a type by default; never null. */
 const struct dtype *dtype_of_type(mli_element_type type);
 
-enum { DTYPE_TEXT_MAX = 24 };
-/** Writes an element as text; a float with the fewest digits that identify it. Returns `out`. */
+enum { DTYPE_TEXT_MAX = 56 };
+/**
+ * Writes an element as text; a float with the fewest digits that identify it, a complex number as
+ * "1-2j", bits of 16 bytes in hexadecimal. Returns `out`.
+ */
 const char *dtype_text(const struct dtype *dtype, const void *element, char out[DTYPE_TEXT_MAX]);
 
-/** Returns the value of an element; exact, because no integer has more than 32 bits. */
+/** Returns the value of an element that is no complex number; rounded if it has more than 53 bits.
+ */
 double dtype_number(const struct dtype *dtype, const void *element);
 
-/** Writes member `key` with a text that dtype_text() made: integers as numbers, floats as
- * strings. */
+/** Writes member `key` with a text that dtype_text() made: integers of up to 4 bytes as numbers,
+ * all others as strings. */
 void dtype_json(struct jsonw *w, const char *key, const struct dtype *dtype, const char *text);
 
 /** Stores `value` as an element: a float type rounds it, an integer type keeps its low bits, bool

@@ -58,10 +58,15 @@ static uint64_t random_number(uint64_t seed, uint64_t n)
     return z ^ z >> 31;
 }
 
+static bool is_float(const struct dtype *dtype)
+{
+    return dtype->kind == 'f' || dtype->kind == 'c';
+}
+
 static void store_random(const struct pattern *pattern, uint64_t position, void *element)
 {
     uint64_t number = random_number(pattern->seed, position);
-    if (pattern->dtype->kind == 'f')
+    if (is_float(pattern->dtype))
         dtype_store(pattern->dtype, (double)(number >> 11) * 0x1p-52 - 1.0, element);
     else
         dtype_store_uint(pattern->dtype, number, element);
@@ -93,7 +98,7 @@ void pattern_store(const struct pattern *pattern, const uint32_t *at, void *elem
          * Integers wrap when they are stored; floats wrap at the end of their range of exact
          * integers.
          */
-        if (pattern->dtype->kind == 'f')
+        if (is_float(pattern->dtype))
             value %= pattern->dtype->exact_max + 1;
         break;
     }

@@ -352,6 +352,12 @@ static void swap_4(uint32_t *element, size_t count)
         element[i] = __builtin_bswap32(element[i]);
 }
 
+static void swap_8(uint64_t *element, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        element[i] = __builtin_bswap64(element[i]);
+}
+
 /* Reads `size` bytes at `offset`. */
 static int read_at(const struct tensor_file *file, void *buffer, size_t size, uint64_t offset,
                    struct fault *fault)
@@ -380,16 +386,20 @@ static int copy_header(const struct tensor_file *file, void *chunk, int to, stru
 
 static int swap_elements(const struct tensor_file *file, void *chunk, int to, struct fault *fault)
 {
+    /* Both parts of a complex number have a byte order of their own. */
+    uint32_t unit = file->header.item_size / (file->header.kind == 'c' ? 2 : 1);
     uint64_t at = file->header.data_offset;
 
     for (uint64_t left = file->header.data_size; left > 0;) {
         size_t size = left < CHUNK_BYTES ? (size_t)left : CHUNK_BYTES;
         if (read_at(file, chunk, size, at, fault))
             return -1;
-        if (file->header.item_size == sizeof(uint16_t))
+        if (unit == sizeof(uint16_t))
             swap_2(chunk, size / sizeof(uint16_t));
-        else
+        else if (unit == sizeof(uint32_t))
             swap_4(chunk, size / sizeof(uint32_t));
+        else
+            swap_8(chunk, size / sizeof(uint64_t));
         if (memory_file_write(to, chunk, size, fault))
             return -1;
         if (cancel_requested())

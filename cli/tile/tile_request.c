@@ -218,6 +218,10 @@ static int explain_file(struct tile_request *r, mli_explanation *move, struct fa
         *move = explained.move;
         r->type = resolved.wire.src.desc.type;
         r->dtype[0] = dtype_of_header(&resolved.src.header)->name;
+        if (npy_parts(&resolved.src.header) > 1)
+            status = fault_set(fault, FAULT_INVALID_PARAMS, "/src",
+                               "src: elements of %s cannot be tiled; 1, 2 or 4 bytes are needed",
+                               r->dtype[0]);
         r->job.src.desc.has_type = true;
         r->job.src.desc.type = r->type;
     }

@@ -257,13 +257,15 @@ int tensor_spec_read_src(struct tensor_spec *src, const struct json *object)
 
         if (forbid(object, in_npy_header, archive ? archive_says : npy_says) < 0)
             return -1;
-    } else if (member_require(object, "shape", no_header) < 0 ||
-               member_require(object, "type", no_header) < 0) {
+    } else if (member_require(object, "shape", no_header) < 0) {
         return -1;
     }
-    if (read_dtype(src, object) < 0)
+    if (read_dtype(src, object) < 0 || tensor_desc_read(&src->desc, object) < 0)
         return -1;
-    return tensor_desc_read(&src->desc, object);
+    /* A dtype implies an element type. */
+    return tensor_spec_format(src) != FILE_FORMAT_RAW || src->dtype
+               ? 0
+               : member_require(object, "type", no_header);
 }
 
 /* Refuses an archive as dst. The fault is at "format" if that member is given, else at "file". */

@@ -291,10 +291,11 @@ static const struct dtype *find_dtype(char kind, uint32_t size)
 
 static int refuse_dtype(const char *descr, struct fault *fault)
 {
-    return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
-                     "npy dtype '%s' is not supported; b1, i1, u1, i2, u2, f2, i4, u4, f4, V1, V2 "
-                     "and V4 are",
-                     descr);
+    return fault_set(
+        fault, FAULT_INVALID_PARAMS, NULL,
+        "npy dtype '%s' is not supported; b1, i and u of 1 to 8 bytes, f2, f4, f8, c8, "
+        "c16, and V of 1 to 16 bytes are",
+        descr);
 }
 
 void npy_set_dtype(struct npy_header *header, char kind, uint32_t size)

@@ -26,7 +26,8 @@ enum {
  * The dtypes of tensors. X(name in NumPy, kind, bytes, default element type, exact_max)
  *
  * Kind 'V' has bits without a meaning: NumPy writes types that it does not know, such as bfloat16
- * and the 8-bit floats of ml_dtypes, as "<V2", "|V1" or "<f1".
+ * and the 8-bit floats of ml_dtypes, as "<V2", "|V1" or "<f1". Elements of 8 and 16 bytes move as
+ * 2 and 4 parts of 4 bytes, so their type is the type of the parts.
  */
 #define DTYPE_TABLE(X)                                                                             \
     X("int8", 'i', 1, MLI_EL_FX_8, INT8_MAX)                                                       \
@@ -35,16 +36,23 @@ enum {
     X("uint16", 'u', 2, MLI_EL_FX_16, UINT16_MAX)                                                  \
     X("int32", 'i', 4, MLI_EL_SA_32, INT32_MAX)                                                    \
     X("uint32", 'u', 4, MLI_EL_SA_32, UINT32_MAX)                                                  \
+    X("int64", 'i', 8, MLI_EL_SA_32, INT64_MAX)                                                    \
+    X("uint64", 'u', 8, MLI_EL_SA_32, UINT64_MAX)                                                  \
     X("float16", 'f', 2, MLI_EL_FP_16, 1u << 11)                                                   \
     X("float32", 'f', 4, MLI_EL_FP_32, 1u << 24)                                                   \
+    X("float64", 'f', 8, MLI_EL_SA_32, UINT64_C(1) << 53)                                          \
+    X("complex64", 'c', 8, MLI_EL_SA_32, 1u << 24)                                                 \
+    X("complex128", 'c', 16, MLI_EL_SA_32, UINT64_C(1) << 53)                                      \
     X("bool", 'b', 1, MLI_EL_FX_8, 1)                                                              \
     X("void8", 'V', 1, MLI_EL_FX_8, UINT8_MAX)                                                     \
     X("void16", 'V', 2, MLI_EL_FX_16, UINT16_MAX)                                                  \
-    X("void32", 'V', 4, MLI_EL_SA_32, UINT32_MAX)
+    X("void32", 'V', 4, MLI_EL_SA_32, UINT32_MAX)                                                  \
+    X("void64", 'V', 8, MLI_EL_SA_32, UINT64_MAX)                                                  \
+    X("void128", 'V', 16, MLI_EL_SA_32, UINT64_MAX)
 
 struct dtype {
     const char *name; /* name in NumPy: "int16" */
-    char kind;        /* as in the dtypes of NumPy: 'b', 'i', 'u', 'f' or 'V' */
+    char kind;        /* as in the dtypes of NumPy: 'b', 'i', 'u', 'f', 'c' or 'V' */
     uint32_t size;    /* bytes of an element */
     mli_element_type type;
     uint64_t exact_max; /* all integers from 0 to exact_max are exact in the dtype */
@@ -125,6 +133,12 @@ const struct dtype *dtype_of_header(const struct npy_header *header);
 
 /** Returns the default element type of a dtype: fx8, fx16 or sa32 by size; floats: fp16 or fp32. */
 mli_element_type npy_default_type(const struct npy_header *header);
+
+/** Returns the number of parts in which an element moves: 1, or 2 or 4 parts of 4 bytes. */
+static inline uint32_t npy_parts(const struct npy_header *header)
+{
+    return header->item_size > 4 ? header->item_size / 4 : 1;
+}
 
 /**
  * Computes the strides in elements for the header's order. Returns 0, or -1 if a stride exceeds 31

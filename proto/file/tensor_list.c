@@ -97,28 +97,18 @@ int tensor_entry_judge(struct tensor_entry *entry, char kind, uint32_t size)
 }
 
 /*
- * Writes NumPy's name of a dtype, such as "int64" for "<i8". Copies a dtype that has no name. Also
- * copies a big-endian dtype that no job can move, because its tensors are compared byte by byte.
+ * Writes NumPy's name of a dtype, such as "int16" for "<i2". Copies a dtype that no job can move.
+ * Also copies a big-endian dtype of a tensor that no job can move, because such tensors are
+ * compared byte by byte.
  */
-static void name_dtype(const char *descr, bool big_endian, char out[TENSOR_DTYPE_MAX])
+static void name_dtype(const char *descr, bool refused, char out[TENSOR_DTYPE_MAX])
 {
-    static const struct {
-        char kind;
-        const char *name;
-    } names[] = {{'i', "int"}, {'u', "uint"}, {'f', "float"}, {'c', "complex"}, {'V', "void"}};
-    size_t digits = descr[0] && descr[1] ? strspn(descr + 2, "0123456789") : 0;
+    struct npy_header header = {.rank = 0};
+    struct fault unused;
+    const bool known = npy_read_dtype(descr, &header, &unused) == 0;
 
-    snprintf(out, TENSOR_DTYPE_MAX, "%s", descr);
-    if (digits < 1 || digits > 2 || descr[2 + digits] ||
-        !strchr(big_endian ? ">" : "<|=", descr[0]))
-        return;
-    if (strcmp(descr + 1, "b1") == 0)
-        snprintf(out, TENSOR_DTYPE_MAX, "bool");
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        if (descr[1] == names[i].kind)
-            snprintf(out, TENSOR_DTYPE_MAX, "%s%d", names[i].name,
-                     8 * (int)strtol(descr + 2, NULL, 10));
-    }
+    snprintf(out, TENSOR_DTYPE_MAX, "%s",
+             known && !(refused && header.big_endian) ? dtype_of_header(&header)->name : descr);
 }
 
 int tensor_entry_outline(const void *bytes, size_t length, uint64_t file_size,
@@ -138,7 +128,7 @@ int tensor_entry_outline(const void *bytes, size_t length, uint64_t file_size,
         if (tensor_entry_refuse(entry, &why) < 0)
             return fault_set(fault, FAULT_INTERNAL, NULL, "no memory for a message");
     }
-    name_dtype(outline.descr, entry->header.big_endian, entry->dtype);
+    name_dtype(outline.descr, entry->refusal != NULL, entry->dtype);
     return 0;
 }
 

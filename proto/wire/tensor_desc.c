@@ -26,6 +26,8 @@ const char *element_type_name(mli_element_type type)
     return NULL;
 }
 
+const char *const element_type_words[] = {"fx8", "fx16", "sa8", "sa32", "fp16", "fp32", NULL};
+
 bool element_type_from_name(const char *name, mli_element_type *type)
 {
     for (size_t i = 0; i < TYPE_COUNT; i++) {
@@ -253,17 +255,32 @@ void tensor_desc_to_mli(const struct tensor_desc *desc, mli_tensor *tensor)
 
 /* Reads JSON into struct tensor_desc. */
 
+const char *element_type_advice(const char *word)
+{
+    const char *bits = word + strcspn(word, "0123456789");
+
+    if (bits == word || (strcmp(bits, "64") != 0 && strcmp(bits, "128") != 0))
+        return NULL;
+    return "no element type has 8 or 16 bytes; such elements move without a type, as parts of 4 "
+           "bytes";
+}
+
 static int read_type(struct tensor_desc *desc, const struct json *object)
 {
-    static const char *const names[] = {"fx8", "fx16", "sa8", "sa32", "fp16", "fp32", NULL};
     struct json type = json_member(object, "type");
+    const char *given, *advice;
     size_t index;
 
     if (!json_present(&type))
         return 0;
-    if (json_choice(&type, names, &index) < 0)
+    if (json_string(&type, JSON_WORD_MAX, &given) < 0)
         return -1;
-    desc->has_type = element_type_from_name(names[index], &desc->type);
+    advice = element_type_advice(given);
+    if (advice)
+        return json_complain(&type, "\"%s\" given: %s", given, advice);
+    if (json_choice(&type, element_type_words, &index) < 0)
+        return -1;
+    desc->has_type = element_type_from_name(element_type_words[index], &desc->type);
     return 0;
 }
 

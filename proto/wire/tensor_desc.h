@@ -56,6 +56,13 @@ int quant_entry(const struct quant *quant, enum quant_param param, uint32_t i);
 
 /** Returns "fx8", "fx16", "sa8", "sa32", "fp16" or "fp32"; null for other types. Static storage. */
 const char *element_type_name(mli_element_type type);
+/** The names of all element types, null-terminated. */
+extern const char *const element_type_words[];
+/**
+ * Returns what to do instead of giving `word` as an element type, if it names elements of 8 or 16
+ * bytes, as "float64" or "fp64"; else null. Static storage.
+ */
+const char *element_type_advice(const char *word);
 /** Finds the type with that name; returns false if the name is unknown. */
 bool element_type_from_name(const char *name, mli_element_type *type);
 

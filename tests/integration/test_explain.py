@@ -14,7 +14,7 @@ import unittest
 import xml.etree.ElementTree
 
 from harness import MLICTL, SOURCE, Case, main, mov, needs_numpy, numpy
-from test_numpy import DTYPES, NumpyCase, expected, random_job
+from test_numpy import NARROW, NumpyCase, expected, random_job
 
 EXAMPLES = SOURCE / "examples"
 GOLDEN = pathlib.Path(__file__).resolve().parent / "explain"
@@ -168,7 +168,7 @@ class Claims(Explain):
         jobs, arrays = [], []
         for i in range(200):
             shape = [rng.randrange(1, 8) for _ in range(rng.randrange(1, 5))]
-            array = numpy.arange(numpy.prod(shape)).astype(rng.choice(DTYPES[1:])).reshape(shape)
+            array = numpy.arange(numpy.prod(shape)).astype(rng.choice(NARROW[1:])).reshape(shape)
             if rng.random() < 0.3:
                 array = numpy.asfortranarray(array)
             self.save(f"in{i}.npy", array)

@@ -8,7 +8,8 @@ import unittest
 
 from harness import DATA, Case, main, mov, needs_numpy, npy, numpy
 
-DTYPES = ("bool", "int8", "uint8", "int16", "uint16", "float16", "int32", "uint32", "float32")
+NARROW = ("bool", "int8", "uint8", "int16", "uint16", "float16", "int32", "uint32", "float32")
+DTYPES = NARROW + ("int64", "uint64", "float64", "complex64", "complex128")
 
 
 def expected(source, job):
@@ -85,6 +86,85 @@ class Numpy(NumpyCase):
             self.save("numpy.npy", array.T)
             self.ctl("diff", "out.npy", "numpy.npy", code=0)
 
+    def test_wide_elements_in_four_dimensions(self):
+        """Elements of 8 and 16 bytes need a fifth dimension for their parts, unless two dimensions can be one."""
+        array = (numpy.arange(360) * (1 - 2j)).reshape(3, 4, 5, 6)
+        for args, wanted in ((["--slice", "1:,...,::2,:"], array[1:, :, ::2]),
+                             (["--perm", "2,0,1,3"], array.transpose(2, 0, 1, 3)),
+                             (["--perm", "3,0,1,2"], array.transpose(3, 0, 1, 2)),
+                             (["--pad", "2,0,1,0"], numpy.pad(array, [(2, 2), (0, 0), (1, 1), (0, 0)])),
+                             (["--pad", "0,0,0,200"], numpy.pad(array, [(0, 0)] * 3 + [(200, 200)]))):
+            for dtype in ("complex128", "complex64", "float64", "int64"):
+                with numpy.testing.suppress_warnings() as warnings:
+                    warnings.filter(numpy.ComplexWarning)
+                    self.save("in.npy", array.astype(dtype))
+                    self.ctl("mov", "-f", "in.npy", "out.npy", *args, code=0)
+                    self.assert_same(numpy.load(self.path("out.npy")), wanted.astype(dtype))
+        self.save("in.npy", array)
+        for args, limit in ((["--perm", "3,2,1,0"], "4 dimensions"), (["--slice", "1:,1:,1:,::2"], "4 dimensions"),
+                            (["--pad", "1,1,1,200"], "the range of a job")):
+            self.assertIn("src: elements of 16 bytes (complex128) move as 4 parts of 4 bytes, but as parts this move "
+                          f"exceeds {limit}", self.ctl("mov", "in.npy", "no.npy", *args, code=2).err)
+        self.assertNotIn("no.npy", self.listing())
+
+    def test_updates_and_strides_of_wide_elements(self):
+        array = numpy.arange(24, dtype="int64").reshape(2, 3, 4) * -(1 << 40)
+        whole = numpy.full((4, 3, 9), 7, "int64")
+        for order in "CF":
+            self.save("in.npy", numpy.asarray(array, order=order))
+            self.save("whole.npy", numpy.asarray(whole, order=order))
+            self.ctl("mov", "--update", "in.npy", "whole.npy", "--perm", "2,1,0", "--at", "0,0,5", code=0)
+            wanted = whole.copy()
+            wanted[:, :, 5:7] = array.transpose(2, 1, 0)
+            self.assert_same(numpy.load(self.path("whole.npy")), wanted)
+        self.write("a.bin", b"head" + array.tobytes())
+        src = {"file": "a.bin", "dtype": "int64", "shape": [3, 2], "strides": [4, 2], "offset": 4}
+        self.move(mov(src, {"file": "b.bin", "strides": [1, 5]}))
+        got = numpy.frombuffer(self.read("b.bin"), "int64")
+        self.assertEqual(got.tolist()[:3] + got.tolist()[5:], array[0, :, 0].tolist() + array[0, :, 2].tolist())
+        buffers = {"buffers": [{"name": "b", "bytes": 96}], "jobs": [
+            mov("in.npy", {"buffer": "b"}, offset=[1, 0, 0]), dict(mov(
+                {"buffer": "b", "dtype": "int64", "shape": [3, 4]}), name="second")]}
+        self.write("job.json", buffers)
+        self.ctl("run", "job.json", code=0)
+        self.assert_same(numpy.load(self.path("out.npy")), array[1])
+
+    def test_wide_elements_have_no_type(self):
+        self.save("in.npy", numpy.arange(6.0))
+        for word in ("fp64", "float64", "int64"):
+            wanted = "no element type has 8 or 16 bytes; such elements move without a type, as parts of 4 bytes"
+            self.assertEqual(self.ctl("mov", "in.npy", "out.npy", "--type", word, code=2).err,
+                             f"mlictl: --type {word}: {wanted}\n")
+            self.assert_refused(mov({"file": "in.npy", "type": word}), "/src/type", f'"{word}" given: {wanted}')
+        self.assert_refused(mov({"file": "in.npy", "type": "fx16"}), "/src/type", "(float64) have 8 B")
+        self.assert_refused(mov({"file": "in.npy", "type": "sa32", "scale": 3, "zero_point": 0, "scale_frac_bits": 0}),
+                            "/src", "elements of 8 bytes (float64) cannot have quantisation parameters")
+        self.assertIn("elements of float64: each moves as 2 parts of 4 bytes",
+                      self.explain(mov()))
+
+    def explain(self, job):
+        self.write("job.json", job)
+        return self.ctl("explain", "job.json", code=0).out
+
+    def test_a_move_of_wide_elements_that_fails_its_case(self):
+        array = numpy.arange(24, dtype="uint64").reshape(2, 3, 4) << 40
+        self.save("in.npy", array)
+        array[1, 2, 3] += 1
+        self.save("golden.npy", array)
+        self.write("job.json", dict(mov(), expect={"file": "golden.npy"}))
+        printed = self.ctl("run", "job.json", code=1)
+        self.assertIn("1 of 24 elements differ, the first at [1, 2, 3]: got 25288767438848, expected 25288767438849",
+                      printed.out + printed.err)
+        self.save("a.npy", array.astype("float64"))
+        self.save("b.npy", numpy.nextafter(array.astype("float64"), 1e300))
+        self.assertIn("(1 ulp", self.ctl("diff", "a.npy", "b.npy", code=1).out)
+
+    def test_jobs_of_wide_elements_are_not_fused(self):
+        self.save("in.npy", numpy.arange(24.0).reshape(2, 3, 4))
+        self.write("job.json", [mov("in.npy", "mid.npy", perm_dim=[1, 0, 2]), mov("mid.npy", perm_dim=[2, 1, 0])])
+        printed = self.ctl("optimise", "--all-intermediates", "job.json", code=0)
+        self.assertIn("its elements have 8 or 16 bytes", printed.out + printed.err)
+
     def test_every_version_of_the_header(self):
         array = numpy.arange(24, dtype="<i2").reshape(4, 6)
         for version in ((1, 0), (2, 0), (3, 0)):
@@ -98,8 +178,10 @@ class Numpy(NumpyCase):
         rng = random.Random(7)
         jobs, wanted = [], []
         for i in range(300):
-            shape = [rng.randrange(1, 7) for _ in range(rng.randrange(1, 5))]
             dtype = rng.choice(DTYPES[1:])
+            # The parts of an element of 8 or 16 bytes take one of the four dimensions.
+            most = 4 if numpy.dtype(dtype).itemsize <= 4 else 3
+            shape = [rng.randrange(1, 7) for _ in range(rng.randrange(1, most + 1))]
             array = numpy.arange(numpy.prod(shape)).astype(dtype).reshape(shape)
             if rng.random() < 0.3:
                 array = numpy.asfortranarray(array)
@@ -127,7 +209,7 @@ class Numpy(NumpyCase):
             self.ctl("diff", "x.npy", "y.npy", code=0)
             index = (1, 2, 3)
             array = array.copy()
-            array.view(f"u{array.itemsize}")[index] ^= 1
+            array.view("u1").reshape(3, 4, 5, -1)[index + (0,)] ^= 1
             self.save("y.npy", array)
             fact = self.ctl("diff", "x.npy", "y.npy", "--json", code=1).json[0]["difference"]
             self.assertEqual((fact["at"], fact["count"]), (list(index), 1))
