@@ -30,6 +30,9 @@ static const struct word {
     {"I8", "int8", 8, 'i'},
     {"F8_E4M3", "float8_e4m3", 8, 'u'},
     {"F8_E5M2", "float8_e5m2", 8, 'u'},
+    {"F8_E8M0", "float8_e8m0", 8, 'u'},
+    {"F8_E4M3FNUZ", "float8_e4m3fnuz", 8, 'u'},
+    {"F8_E5M2FNUZ", "float8_e5m2fnuz", 8, 'u'},
     {"U16", "uint16", 16, 'u'},
     {"I16", "int16", 16, 'i'},
     {"F16", "float16", 16, 'f'},
@@ -37,11 +40,10 @@ static const struct word {
     {"U32", "uint32", 32, 'u'},
     {"I32", "int32", 32, 'i'},
     {"F32", "float32", 32, 'f'},
-    {"U64", "uint64", 64, 0},
-    {"I64", "int64", 64, 0},
-    {"F64", "float64", 64, 0},
-    {"C64", "complex64", 64, 0},
-    {"F8_E8M0", "float8_e8m0", 8, 0},
+    {"U64", "uint64", 64, 'u'},
+    {"I64", "int64", 64, 'i'},
+    {"F64", "float64", 64, 'f'},
+    {"C64", "complex64", 64, 'c'},
     {"F6_E2M3", "float6_e2m3", 6, 0},
     {"F6_E3M2", "float6_e3m2", 6, 0},
     {"F4", "float4_e2m1", 4, 0},
@@ -96,8 +98,7 @@ static int judge(struct tensor_entry *entry, const struct word *dtype, const cha
     if (dtype && dtype->kind)
         return tensor_entry_judge(entry, dtype->kind, dtype->bits / 8);
     fault_set(&why, FAULT_INVALID_PARAMS, NULL,
-              "dtype %s is not supported; BOOL, U8, I8, F8_E4M3, F8_E5M2, U16, I16, F16, BF16, "
-              "U32, I32 and F32 are",
+              "dtype %s is not supported; dtypes of 8, 16, 32 and 64 bits of safetensors are",
               word);
     return tensor_entry_refuse(entry, &why);
 }

@@ -18,8 +18,8 @@
 
 enum {
     SAFETENSORS_PREFIX = 8,
-    SAFETENSORS_HEADER_MAX = 16 * 1024 * 1024, /* bytes of JSON, for about 100000 tensors */
-    SAFETENSORS_VALUES_MAX = 1024 * 1024       /* number of JSON values */
+    SAFETENSORS_HEADER_MAX = 100 * 1000 * 1000, /* bytes of JSON: the limit of the format */
+    SAFETENSORS_VALUES_MAX = 8 * 1024 * 1024    /* number of JSON values, for 1000000 tensors */
 };
 
 /**
@@ -32,8 +32,8 @@ int safetensors_length(const unsigned char *prefix, uint64_t file_size, size_t *
 
 /**
  * Parses the `length` bytes of JSON of a file of `file_size` bytes into a sorted list. Tensors that
- * no job can move (8-byte dtypes, rank 0 or above 4, extents of 0) have a refusal. Returns 0, or -1
- * with *list empty and a fault like that of safetensors_length().
+ * no job can move (dtypes of less than 8 bits, rank 0 or above 4, extents of 0) have a refusal.
+ * Returns 0, or -1 with *list empty and a fault like that of safetensors_length().
  */
 int safetensors_parse(const char *text, size_t length, uint64_t file_size, struct tensor_list *list,
                       struct fault *fault);

@@ -21,7 +21,9 @@ needs_npz = unittest.skipIf(os.environ.get("MLI_NPZ") == "0", "mlictl was built 
 # For each dtype in .safetensors: the bytes of an element, and the dtype of the .npy file that a job writes.
 SAFETENSORS = {"BOOL": (1, "|b1"), "U8": (1, "|u1"), "I8": (1, "|i1"), "F8_E4M3": (1, "|u1"),
                "F8_E5M2": (1, "|u1"), "U16": (2, "<u2"), "I16": (2, "<i2"), "F16": (2, "<f2"),
-               "BF16": (2, "<u2"), "U32": (4, "<u4"), "I32": (4, "<i4"), "F32": (4, "<f4")}
+               "BF16": (2, "<u2"), "U32": (4, "<u4"), "I32": (4, "<i4"), "F32": (4, "<f4"),
+               "F8_E8M0": (1, "|u1"), "F8_E4M3FNUZ": (1, "|u1"), "F8_E5M2FNUZ": (1, "|u1"),
+               "U64": (8, "<u8"), "I64": (8, "<i8"), "F64": (8, "<f8"), "C64": (8, "<c8")}
 
 
 def count(shape):
@@ -97,6 +99,12 @@ class Safetensors(ArchiveCase):
                     self.assertEqual(self.read(f"{word}.npy"), npy(descr, (2, 2, 3), moved))
                 os.unlink(self.path(f"{word}.npy"))
 
+    def test_a_header_of_many_megabytes(self):
+        """The limit of the format is 100 MB; most of this header is one text."""
+        self.write("m.safetensors", safetensors({"x": ("U8", [4], b"abcd")}, {"notes": "n" * 40_000_000}))
+        self.move(mov("m.safetensors", "o.bin"))
+        self.assertEqual(self.read("o.bin"), b"abcd")
+
     def test_the_file_itself_is_what_the_service_gets(self):
         """The daemon maps the file and copies nothing, so the file may be larger than the memory."""
         self.write("m.safetensors", safetensors({"x": ("U8", [4], b"abcd")}))
@@ -158,11 +166,11 @@ class Safetensors(ArchiveCase):
         self.move(mov(src, "o.bin", expect={"file": "m.safetensors", "tensor": "good"}))
 
     def test_unsupported_tensors_are_refused_only_when_named(self):
-        tensors = {"i64": ("I64", [2], bytes(16)), "scalar": ("F32", [], bytes(4)),
+        tensors = {"f4": ("F4", [32], bytes(16)), "scalar": ("F32", [], bytes(4)),
                    "rank5": ("U8", [1, 1, 1, 1, 2], bytes(2)), "empty": ("F32", [0, 3], b""),
                    "future": ("Q7", [9], bytes(5)), "fine": ("U8", [2], b"ok")}
         self.write("m.safetensors", safetensors(tensors))
-        why = {"i64": "dtype I64 is not supported", "scalar": "it has 0 dimensions",
+        why = {"f4": "dtype F4 is not supported", "scalar": "it has 0 dimensions",
                "rank5": "it has 5 dimensions", "empty": "shape[0] is 0",
                "future": "dtype Q7 is not supported"}
         self.move(mov({"file": "m.safetensors", "tensor": "fine"}, "o.bin"))
@@ -760,13 +768,13 @@ class Diff(Case):
         same = ("F32", [2], bytes(8))
         self.write_pair({"same": same, "gone": same, "dtype": ("U8", [4], bytes(4)),
                          "shape": ("U8", [4], bytes(4)), "values": ("I16", [2, 2], bytes(8)),
-                         "wide": ("I64", [2], bytes(16)), "wide same": ("I64", [2], bytes(16)),
+                         "wide": ("F4", [32], bytes(16)), "wide same": ("F4", [32], bytes(16)),
                          "empty": ("I64", [0], b""), "bits": ("BF16", [1], b"ab")},
                         {"new": same, "values": ("I16", [2, 2], bytes(6) + b"\1\0"),
                          "same": same, "dtype": ("I8", [4], bytes(4)),
                          "shape": ("U8", [2, 2], bytes(4)),
-                         "wide": ("I64", [2], bytes(9) + b"\7\1" + bytes(5)),
-                         "wide same": ("I64", [2], bytes(16)), "empty": ("I64", [0], b""),
+                         "wide": ("F4", [32], bytes(9) + b"\7\1" + bytes(5)),
+                         "wide same": ("F4", [32], bytes(16)), "empty": ("I64", [0], b""),
                          "bits": ("U16", [1], b"ab")})
         result = self.ctl("diff", "a.safetensors", "b.safetensors", code=1)
         a, b = "a.safetensors", "b.safetensors"
