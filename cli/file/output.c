@@ -147,6 +147,37 @@ int output_init_memory(struct output *output, const char *path, const char *poin
     return output->fd < 0 ? complain(output, errno, "cannot be created in memory", fault) : 0;
 }
 
+static int begin_standard(struct output *output, struct fault *fault)
+{
+    if (isatty(STDOUT_FILENO))
+        return refuse(output, FAULT_INVALID_PARAMS, "standard output is a terminal",
+                      "give a file, or write to a pipe", fault);
+    output->standard = true;
+    output->fd = memfd_create("mlictl", MFD_CLOEXEC);
+    return output->fd < 0 ? complain(output, errno, "cannot be created in memory", fault) : 0;
+}
+
+/* Writes a complete output in memory to standard output. */
+static int pour(const struct output *output, struct fault *fault)
+{
+    char bytes[16 * 1024];
+
+    for (off_t at = 0;;) {
+        const ssize_t got = read_bytes(output->fd, bytes, sizeof(bytes), at);
+        if (got <= 0)
+            return got < 0 ? complain(output, errno, "cannot be read", fault) : 0;
+        for (ssize_t done = 0, put; done < got; done += put) {
+            put = write(STDOUT_FILENO, bytes + done, (size_t)(got - done));
+            if (cancel_requested())
+                return cancel_fault(fault);
+            if (put < 0 && errno != EINTR)
+                return complain(output, errno, "cannot be written", fault);
+            put = put < 0 ? 0 : put;
+        }
+        at += got;
+    }
+}
+
 int output_take(struct output *output)
 {
     int fd = output->fd;
@@ -171,6 +202,8 @@ static int create(struct output *output, struct fault *fault)
 int output_init(struct output *output, const char *path, const char *pointer, struct fault *fault)
 {
     empty(output, path, pointer);
+    if (strcmp(path, "-") == 0)
+        return begin_standard(output, fault);
     if (find_target(output, fault))
         return -1;
     output->directory = open_directory(output);
@@ -396,7 +429,7 @@ int output_commit(struct output *output, bool fresh, struct fault *fault)
 {
     sigset_t old;
     if (output->directory < 0)
-        return 0;
+        return output->standard ? pour(output, fault) : 0;
     int lost = write_back(output);
     if (lost)
         return complain(output, lost, "cannot be written", fault);

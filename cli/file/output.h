@@ -30,12 +30,13 @@ struct output {
     int directory;       /* open directory of the target; -1: the file is in memory */
     int fd;
     char hidden[32]; /* temporary name, or empty */
+    bool standard;   /* output_commit() writes it to standard output */
 };
 
 /**
- * Begins a file that output_commit() puts at `path`. An existing file there must be regular; the
- * new file gets its permissions. `pointer` is for faults. Borrows both strings. Returns 0 or -1;
- * call output_finish() in both cases.
+ * Begins a file that output_commit() puts at `path`, or writes to standard output if it is "-". An
+ * existing file there must be regular; the new file gets its permissions. `pointer` is for faults.
+ * Borrows both strings. Returns 0 or -1; call output_finish() in both cases.
  */
 int output_init(struct output *output, const char *path, const char *pointer, struct fault *fault);
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/file/place.h"
@@ -12,6 +13,17 @@
 static bool is_standard_input(const char *path)
 {
     return strcmp(path, "-") == 0;
+}
+
+/* Returns whether a path names a stream, as /dev/stdin, a fifo, and /dev/fd/63 of `<(...)` do:
+ * files of its jobs have nothing to do with its directory. */
+static bool is_stream(const char *path)
+{
+    struct stat status;
+
+    return is_standard_input(path) || strncmp(path, "/dev/", strlen("/dev/")) == 0 ||
+           strncmp(path, "/proc/", strlen("/proc/")) == 0 ||
+           (stat(path, &status) == 0 && !S_ISREG(status.st_mode));
 }
 
 /* Refuses a tensor file, which its first bytes identify. */
@@ -50,12 +62,12 @@ const char *job_file_label(const char *path)
 
 static int parse(struct job_file *file, const struct text *text, struct fault *fault)
 {
-    file->directory = is_standard_input(file->path) ? strdup(".") : directory_of(file->path);
+    file->directory = is_stream(file->path) ? strdup(".") : directory_of(file->path);
     if (!file->directory)
         return fault_no_memory(fault);
     if (refuse_tensor(file->path, text, fault))
         return -1;
-    file->is_file = !is_standard_input(file->path);
+    file->is_file = !is_stream(file->path);
     file->path = job_file_label(file->path);
     return job_file_parse(text->bytes, text->length, &file->list, fault);
 }
@@ -185,11 +197,16 @@ char *job_file_path(const struct job_file *file, const char *path)
     char *joined = NULL;
     const char *slash = strcmp(file->directory, "/") == 0 ? "" : "/";
 
+    if (strcmp(path, "-") == 0 && file->has_streams)
+        return strdup(path);
     if (path[0] == '/' || strcmp(file->directory, ".") == 0)
         joined = strdup(path);
     else if (asprintf(&joined, "%s%s%s", file->directory, slash, path) < 0)
         joined = NULL;
     if (joined)
         place_simplify(joined);
-    return joined;
+    if (!joined || strcmp(joined, "-") != 0)
+        return joined;
+    free(joined);
+    return strdup("./-");
 }

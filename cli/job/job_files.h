@@ -13,6 +13,7 @@
 struct job_file {
     const char *path; /* path as given; "stdin" for "-" */
     bool is_file;     /* `path` names a file */
+    bool has_streams; /* the job comes from a command line: "-" is standard input or output */
     char *directory;  /* base of the relative paths in the file */
     struct job_list list;
     size_t *order;  /* indices of list.jobs: file order, but predecessors first */

@@ -643,7 +643,7 @@ static int read_wanted(struct resolved *r, const struct produced *produced, stru
 static int check_output(const char *output, const char *member, const char *input, const char *what,
                         struct fault *fault)
 {
-    if (!output || !input || !place_same_file(output, input))
+    if (!output || !input || strcmp(output, "-") == 0 || !place_same_file(output, input))
         return 0;
     char pointer[32], shown[PRINT_PATH_MAX];
     snprintf(pointer, sizeof(pointer), "/dst/%s", member);

@@ -27,7 +27,7 @@
 
 static bool is_missing(const char *path)
 {
-    return path && access(path, F_OK) != 0 && errno == ENOENT;
+    return path && strcmp(path, "-") != 0 && access(path, F_OK) != 0 && errno == ENOENT;
 }
 
 /* Without a source, checks that all lists of the job have equal lengths. */
@@ -172,6 +172,8 @@ static enum exit_code run(const struct options *options, struct job_file *file)
     struct fault fault;
     enum exit_code code;
 
+    /* The report goes to standard output, too. */
+    sequence.style.quiet |= strcmp(file->list.jobs[0].dst.file, "-") == 0;
     if (connect(options, sequence_channels(&sequence), &service, &link, &fault)) {
         code = print_failure(&sequence.style, NULL, &fault);
     } else {
@@ -228,6 +230,7 @@ static int read_back(struct job_file *file, const struct make_request *request,
         return -1;
     file->path = request->label;
     file->is_file = false;
+    file->has_streams = true;
     return 0;
 }
 
@@ -278,12 +281,29 @@ static enum exit_code finish(const struct make_request *request, struct job_spec
     return code;
 }
 
+/* Refuses options that standard input and output do not have. */
+static int check_streams(const struct make_request *request)
+{
+    const struct options *options = request->options;
+    const bool in = strcmp(request->in, "-") == 0, out = strcmp(request->out, "-") == 0;
+
+    if ((in || out) && (!request->run || options_get(options, "output")))
+        return print_refusal("%s -: a job file cannot name standard %s; a file of this name is ./-",
+                             in ? "IN" : "OUT", in ? "input" : "output");
+    if (out && (options_get(options, "update") || options_get(options, "json")))
+        return print_refusal("--%s cannot be combined with standard output as OUT",
+                             options_get(options, "update") ? "update" : "json");
+    return 0;
+}
+
 /* Refuses options of the service inside this process if a daemon is named. */
 static int check_options(const struct make_request *request)
 {
     static const char *const embedded[] = {"engine", "limit-bytes", "tuning"};
     const struct options *options = request->options;
 
+    if (check_streams(request))
+        return -1;
     if (request->run && options_get(options, "output") && !target_of(request))
         return print_refusal(
             "--output - cannot be combined with running the job: name a file, or use make "
@@ -554,6 +574,9 @@ static int check_format(const struct options *options, const struct tensor_spec 
     if (!raw && (shape || options_get(options, "offset")))
         return print_refusal("--%s describes raw files; %s has its own header",
                              shape ? "shape" : "offset", src->file);
+    if (raw && (!shape || !options_get(options, "type")) && tensor_path_kind(src->file))
+        return print_refusal("%s is %s; a tensor is in a regular file, or - for standard input",
+                             src->file, tensor_path_kind(src->file));
     if (raw && (!shape || !options_get(options, "type")))
         return print_refusal("%s: a raw file has no header: give --shape and --type", src->file);
     if (src->tensor && !file_format_is_archive(tensor_spec_format(src)))

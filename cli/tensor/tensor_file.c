@@ -2,6 +2,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <poll.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,10 +29,18 @@ static const char *kind_of_file(mode_t mode)
     return "a device";
 }
 
+const char *tensor_path_kind(const char *path)
+{
+    struct stat status;
+
+    return stat(path, &status) || S_ISREG(status.st_mode) ? NULL : kind_of_file(status.st_mode);
+}
+
 static int refuse_kind(const struct tensor_file *file, mode_t mode, struct fault *fault)
 {
-    return fault_set(fault, FAULT_BAD_DESCRIPTOR, NULL, "%s is %s; a regular file is needed",
-                     file->shown, kind_of_file(mode));
+    return fault_set(fault, FAULT_BAD_DESCRIPTOR, NULL, "%s is %s; a regular file is needed%s",
+                     file->shown, kind_of_file(mode),
+                     S_ISFIFO(mode) ? ", or - for standard input" : "");
 }
 
 static const char shrank[] = "it shrank while it was read, or its storage failed";
@@ -83,11 +93,72 @@ static int check_kind(struct tensor_file *file, struct fault *fault)
     return -1;
 }
 
+/* Adds the file's name to a fault's text; keeps the pointer. Returns -1. */
+static int name_fault(const struct tensor_file *file, struct fault *fault)
+{
+    if (fault->code == FAULT_CANCELLED)
+        return -1;
+    return fault_set(fault, fault->code, fault->has_pointer ? fault->pointer : NULL, "%s: %s",
+                     file->shown, fault->text);
+}
+
+/* Copies standard input to its end into memory. Returns the descriptor, or -1 with the fault. */
+static int read_standard_input(struct fault *fault)
+{
+    const int fd = memory_file_create(fault);
+    char *chunk = malloc(LIFT_BYTES), half[PRINT_TEXT_MAX];
+    int status = fd < 0 || chunk ? 0 : fault_no_memory(fault);
+    uint64_t size = 0;
+
+    for (ssize_t got = 1; fd >= 0 && status == 0 && got != 0;) {
+        struct pollfd polled[] = {{STDIN_FILENO, POLLIN, 0}, {cancel_fd(), POLLIN, 0}};
+        poll(polled, 2, -1);
+        if (cancel_requested()) {
+            status = cancel_fault(fault);
+            break;
+        }
+        got = read(STDIN_FILENO, chunk, LIFT_BYTES);
+        size += got > 0 ? (uint64_t)got : 0;
+        if (got < 0 && errno != EINTR && errno != EAGAIN)
+            status = fault_set(fault, FAULT_IO_ERROR, NULL, "%s", strerror(errno));
+        else if (!memory_file_fits(size, half))
+            status = fault_set(fault, FAULT_LIMIT, NULL, "more than half of the memory (%s)", half);
+        else if (got > 0)
+            status = memory_file_write(fd, chunk, (size_t)got, fault);
+    }
+    free(chunk);
+    if (status && fd >= 0)
+        close(fd);
+    return status ? -1 : fd;
+}
+
+/* Standard input is read once, and is the same tensor wherever it is named. */
+static int open_standard_input(struct tensor_file *file, struct fault *fault)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static int copy = -1;
+
+    strcpy(file->shown, "standard input");
+    pthread_mutex_lock(&lock);
+    if (copy < 0)
+        copy = read_standard_input(fault);
+    file->fd = copy < 0 ? -1 : fcntl(copy, F_DUPFD_CLOEXEC, 0);
+    const int error = errno;
+    pthread_mutex_unlock(&lock);
+    if (copy < 0)
+        return name_fault(file, fault);
+    if (file->fd < 0 || fstat(file->fd, &file->stat))
+        return fault_set(fault, FAULT_IO_ERROR, NULL, "%s: %s", file->shown, strerror(error));
+    return 0;
+}
+
 int tensor_file_open_bare(struct tensor_file *file, const char *path, enum file_format format,
                           struct fault *fault)
 {
-    *file = (struct tensor_file){.path = path, .format = format};
+    *file = (struct tensor_file){.path = path, .fd = -1, .format = format};
     print_path(file->shown, path);
+    if (strcmp(path, "-") == 0)
+        return open_standard_input(file, fault);
     file->fd = regular_open(path, O_RDONLY, &file->stat);
     if (file->fd >= 0)
         return 0;
@@ -97,15 +168,6 @@ int tensor_file_open_bare(struct tensor_file *file, const char *path, enum file_
     char near[NEAR_FILE_MAX] = "";
     return fault_set(fault, exit_code_fault(error, FAULT_BAD_DESCRIPTOR), NULL, "%s: %s%s",
                      file->shown, strerror(error), error == ENOENT ? near_file(near, path) : "");
-}
-
-/* Adds the file's name to a fault's text; keeps the pointer. Returns -1. */
-static int name_fault(const struct tensor_file *file, struct fault *fault)
-{
-    if (fault->code == FAULT_CANCELLED)
-        return -1;
-    return fault_set(fault, fault->code, fault->has_pointer ? fault->pointer : NULL, "%s: %s",
-                     file->shown, fault->text);
 }
 
 const char *tensor_file_name(char shown[TENSOR_FILE_SHOWN_MAX], const char *tensor)

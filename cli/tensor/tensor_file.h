@@ -89,6 +89,9 @@ void tensor_file_close(struct tensor_file *file);
 int tensor_file_set_raw(struct tensor_file *file, const struct npy_header *header,
                         const int32_t *strides, struct fault *fault);
 
+/** Returns "a directory", "a fifo" and the like if this is what a path names, else null. */
+const char *tensor_path_kind(const char *path);
+
 /** Appends the name of a tensor to the name of its archive: "a.npz[w]". Returns `shown`. */
 const char *tensor_file_name(char shown[TENSOR_FILE_SHOWN_MAX], const char *tensor);
 

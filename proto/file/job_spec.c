@@ -94,7 +94,7 @@ bool file_format_is_in_place(enum file_format format)
 
 enum file_format file_format_of_name(const char *file)
 {
-    const char *dot = strrchr(file, '.');
+    const char *dot = strcmp(file, "-") == 0 ? ".npy" : strrchr(file, '.');
     enum file_format format = dot ? file_format_from_word(dot + 1) : FILE_FORMAT_AUTO;
 
     return format != FILE_FORMAT_AUTO ? format : FILE_FORMAT_RAW;

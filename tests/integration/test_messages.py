@@ -39,8 +39,9 @@ class Slips(Messages):
     def test_words(self):
         gen = ("gen", "x.npy", "--shape", "2", "--dtype")
         self.says("--dtype in16 is unknown; did you mean int16?", *gen, "in16")
-        self.says("--dtype complex: int8, uint8, int16, uint16, int32, uint32, float16, float32 or "
-                  "bool is needed", *gen, "complex")
+        self.says("--dtype complex is unknown; did you mean complex64?", *gen, "complex")
+        self.says("--dtype long: int8, uint8, int16, uint16, int32, uint32, int64, uint64, float16, float32, float64, "
+                  "complex64, complex128, bool, void8, void16, void32, void64 or void128 is needed", *gen, "long")
         self.says("--pattern rampp is unknown; did you mean ramp?", *gen, "int8", "-p", "rampp")
         self.says("--pattern stripes: index, ramp, zeros, ones, checker or random is needed", *gen,
                   "int8", "--pattern", "stripes")

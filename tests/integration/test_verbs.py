@@ -4,11 +4,79 @@ import itertools
 import json
 import os
 import pathlib
+import subprocess
 
 from harness import MLICTL, Case, main, npy, ramp
 from test_numpy import NumpyCase, needs_numpy, numpy
 
 STAND_IN = "#!/bin/sh\nshift\nexec /bin/sh -c \"$*\"\n"  # for ssh: the rest of its command, here
+
+
+class Streams(Case):
+    """Tensors and job files on pipes."""
+
+    def shell(self, command, code=0):
+        done = subprocess.run(["/bin/bash", "-o", "pipefail", "-c", command.replace("mlictl", MLICTL)], cwd=self.dir,
+                              capture_output=True, timeout=60)
+        self.assertEqual(done.returncode, code, done.stderr)
+        return done
+
+    def test_a_tensor_on_a_pipe(self):
+        self.write_npy("in.npy")  # (2, 3, 4)
+        self.ctl("mov", "in.npy", "wanted.npy", "--perm", "2,0,1", code=0)
+        wanted = self.read("wanted.npy")
+        self.assertEqual(self.shell("cat in.npy | mlictl mov - - --perm 2,0,1").stdout, wanted)
+        self.assertEqual(self.shell("mlictl mov - - --perm 2,0,1 <in.npy").stdout, wanted)
+        self.assertEqual(self.shell("mlictl permute in.npy - --perm 2,0,1 | tee out.npy").stdout, wanted)
+        self.shell("cat in.npy | mlictl mov - - --perm 2,0,1 | mlictl diff - wanted.npy")
+        self.assertIn(b"npy int8 (4, 2, 3)", self.shell("mlictl show - <wanted.npy").stdout)
+        self.assertEqual(self.shell("cat in.npy | mlictl mov - - --perm 2,0,1 --expect wanted.npy").stdout, wanted)
+        self.assertEqual(sorted(self.listing()), ["in.npy", "out.npy", "wanted.npy"])
+
+    def test_large_tensors_on_a_pipe(self):
+        data = ramp(9_000_000)
+        self.write("in.npy", npy("|i1", (3000, 3000), data))
+        got = self.shell("cat in.npy | mlictl mov - - --slice 1:").stdout
+        self.assertEqual(got, npy("|i1", (2999, 3000), data[3000:]))
+        self.shell("mlictl mov in.npy - | head -c 10", 2)
+
+    def test_what_a_stream_is_not(self):
+        self.write_npy("in.npy")
+        for command, message in (
+                ("mov - out.npy </dev/null", "src.file: standard input: 0 bytes are too few"),
+                ("mov in.npy - --json", "--json cannot be combined with standard output as OUT"),
+                ("mov in.npy - --update", "--update cannot be combined with standard output as OUT"),
+                ("mov in.npy - -o job.json", "OUT -: a job file cannot name standard output"),
+                ("make mov - out.npy", "IN -: a job file cannot name standard input"),
+                ("mov . out.npy", ". is a directory; a tensor is in a regular file"),
+                ("mov in.npy .", "dst.file: .: cannot be replaced: not a regular file")):
+            with self.subTest(command):
+                self.assertIn(message.encode(), self.shell("mlictl " + command, 2).stderr)
+        os.mkfifo(self.path("fifo"))
+        self.assertIn("fifo is a fifo; a tensor is in a regular file, or - for standard input",
+                      self.ctl("mov", "fifo", "out.npy", code=2).err)
+        self.assertEqual(sorted(self.listing()), ["fifo", "in.npy"])
+
+    def test_a_file_of_that_name(self):
+        self.write_npy("-")
+        self.ctl("mov", "./-", "out.npy", "--shape", "2,3,4", "--type", "fx8", "--offset", "128", code=0)
+        self.write("job.json", {"op": "mov", "src": {"file": "-", "format": "npy"}, "dst": {"file": "copy.npy"}})
+        self.ctl("run", "job.json", code=0)
+        self.assertEqual(self.read("copy.npy"), self.read("-"))
+        self.shell("mlictl mov - - <copy.npy >again.npy")
+
+    def test_job_files_on_a_stream(self):
+        """Names in them are relative to the working directory, not to /dev/fd or the directory of the fifo."""
+        self.write_npy("in.npy")
+        os.mkdir(self.path("sub"))
+        os.mkfifo(self.path("sub/fifo"))
+        job = json.dumps({"op": "mov", "src": {"file": "in.npy"}, "dst": {"file": "out.npy"}})
+        for command in ("mlictl run <(echo '%s')", "echo '%s' | mlictl run /dev/stdin",
+                        "(echo '%s' >sub/fifo &) ; mlictl run sub/fifo", "echo '%s' >job.txt; mlictl run /dev/stdin <job.txt"):
+            with self.subTest(command):
+                self.shell(command % job)
+                self.assertEqual(self.read("out.npy"), self.read("in.npy"))
+                os.unlink(self.path("out.npy"))
 
 
 class Verbs(Case):
