@@ -59,6 +59,8 @@ static void take_files(struct explained *e, const struct resolved *r)
     else
         take_file(&e->dst, &job->dst, &r->whole, r->result.rank, r->result.shape,
                   r->result.mem_stride);
+    e->src.offset = r->wire.src.offset;
+    e->src.bytes -= r->wire.src.offset - r->src.header.data_offset;
     if (npy_parts(&r->src.header) > 1)
         e->whole = &r->src.header;
     if (is_shapeless(r))

@@ -82,6 +82,25 @@ static int apply_slice(struct resolved *r, struct fault *fault)
     return 0;
 }
 
+/* A move reaches 4 GiB from the first element: in a larger tensor, begins the source on the wire at
+ * the window instead. */
+static void skip_to_window(struct resolved *r)
+{
+    const struct npy_header *header = &r->src.header;
+    struct tensor_desc *src = &r->wire.src.desc;
+    mli_mov_cfg_t *cfg = &r->wire.common.cfg;
+
+    for (uint32_t d = 0; header->data_size > UINT32_MAX && d < header->rank; d++) {
+        if (cfg->padding_pre[d] || cfg->padding_post[d] || cfg->offset[d] >= src->shape[d] ||
+            (src->quant.count > 0 && src->quant.axis == (int32_t)d))
+            continue;
+        r->wire.src.offset +=
+            (uint64_t)cfg->offset[d] * (uint64_t)src->strides[d] * header->item_size;
+        src->shape[d] -= cfg->offset[d];
+        cfg->offset[d] = 0;
+    }
+}
+
 static int find_result(struct resolved *r, struct fault *fault)
 {
     const struct tensor_desc *dst = &r->job->dst.desc;
@@ -320,8 +339,10 @@ static int fold(struct resolved *r, struct fault *fault)
 static int resolved_find_layout(struct resolved *r, struct fault *fault)
 {
     if (job_check_rank(&r->job->common, &r->job->dst.desc, r->src.header.rank, fault) ||
-        apply_slice(r, fault) || find_result(r, fault) || plan_whole(r, fault) ||
-        fill_wire(r, fault))
+        apply_slice(r, fault))
+        return -1;
+    skip_to_window(r);
+    if (find_result(r, fault) || plan_whole(r, fault) || fill_wire(r, fault))
         return -1;
     return fold(r, fault);
 }

@@ -40,9 +40,10 @@ static int submission_lift_source(const struct daemon_link *link, struct resolve
         return -1;
     if (!link->remote || !file_format_is_in_place(r->src.format))
         return 0;
+    r->wire.src.offset -= r->src.header.data_offset; /* the distance of a window, or 0 */
     if (tensor_file_lift(&r->src, fault))
         return -1;
-    r->wire.src.offset = r->src.header.data_offset;
+    r->wire.src.offset += r->src.header.data_offset;
     return 0;
 }
 

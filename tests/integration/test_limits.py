@@ -112,7 +112,7 @@ class Limits(Case):
         commands = [["validate"], ["explain", "--no-memcpy"], ["run"], batch,
                     ["submit", "-s", self.daemon.socket], ["validate", "-s", self.daemon.socket],
                     ["validate", "--limit-bytes", 1000], ["run", "--limit-bytes", 1000]]
-        for source, window in ((raw, "4:5,:5"), (strided, ":,:5"), ({"file": "huge.npy"}, "4:5,:5")):
+        for source, window in ((raw, "3:8:4,:5"), (strided, ":,:5"), ({"file": "huge.npy"}, "0:5:4,:5")):
             self.job_file("huge.json", {"op": "mov", "src": source, "slice": window,
                                         "dst": {"file": "out.raw"}})
             for command in commands:
@@ -125,10 +125,23 @@ class Limits(Case):
         for command in commands[:4]:
             # The same bytes fit if they are a tensor of their own, and a window fits if it ends before the limit.
             for source, window in (({**raw, "shape": [1, 8], "offset": 4 * GIB}, ":,:5"),
-                                   (raw, "1:2,:5")):
+                                   (raw, "1:2,:5"), (raw, "4:5,:5")):
                 self.job_file("part.json", {"op": "mov", "src": source, "slice": window,
                                             "dst": {"file": "part.raw"}})
                 self.ctl(*command, "part.json", code=0)
+
+    def test_windows_beyond_4_gib(self):
+        """A window counts from its own first element."""
+        with open(self.path("huge.npy"), "wb") as file:
+            file.write(npy("|i1", (5, GIB), b""))
+            file.seek(128 + 5 * GIB - 3)
+            file.write(b"xyz")
+        for arguments, wanted in ((["--slice", "4:5,-3:"], npy("|i1", (1, 3), b"xyz")),
+                                  (["--slice", "-2:,-3:", "--perm", "1,0"], npy("|i1", (3, 2), b"\0x\0y\0z"))):
+            self.ctl("mov", "-f", "huge.npy", "out.npy", *arguments, code=0)
+            self.assertEqual(self.read("out.npy"), wanted)
+            self.ctl("mov", "-s", self.daemon.socket, "-f", "huge.npy", "far.npy", *arguments, code=0)
+            self.assertEqual(self.read("far.npy"), wanted)
 
     def test_every_command_says_the_same(self):
         """Each command takes the limit from an option of its own."""
