@@ -70,8 +70,9 @@ class OneJob(Case):
         reader, writer = os.pipe()
         os.write(writer, json.dumps(mov()).encode())
         os.close(writer)
-        self.ctl("run", f"/dev/fd/{reader}", pass_fds=[reader], code=2)  # its folder is /dev/fd
+        self.ctl("run", f"/dev/fd/{reader}", pass_fds=[reader], code=0)
         os.close(reader)
+        self.assertTrue(self.exists("out.npy"))  # in the working directory, not in /dev/fd
 
     def test_absolute_paths(self):
         self.write_npy("in.npy")
