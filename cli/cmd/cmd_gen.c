@@ -81,8 +81,8 @@ static int read_request(const struct options *options, struct request *request)
     request->elements = 1;
     for (uint32_t d = 0; d < header->rank; d++) {
         if (__builtin_mul_overflow(request->elements, header->shape[d], &request->elements) ||
-            request->elements > INT64_MAX / 8)
-            return print_refusal("--shape has more than 2^60 elements");
+            request->elements > INT64_MAX / 16)
+            return print_refusal("--shape has more than 2^59 elements");
     }
     header->data_offset = request->npy ? NPY_FORMAT_SIZE : 0;
     header->data_size = request->elements * header->item_size;

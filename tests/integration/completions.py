@@ -7,7 +7,8 @@ import re
 WORDS = {
     "TYPE": "fx8 fx16 sa8 sa32 fp16 fp32", "FIGURE": "time traffic", "WORD": "pass fail", "WHEN": "auto always never",
     "STATES": "waiting queued running done failed cancelled", "npy|raw": "npy raw",
-    "DTYPE": "int8 int16 int32 uint8 uint16 uint32 bool float16 float32",
+    "DTYPE": "int8 int16 int32 int64 uint8 uint16 uint32 uint64 bool float16 float32 float64 complex64 complex128 "
+             "void8 void16 void32 void64 void128",
     "gen --pattern": "zeros ones index ramp checker random", "selftest --mode": "sync poll wait callback mixed",
     "import --format": "onnx tflite",
     "show --format": "npy npz safetensors raw pb onnx tflite", "diff --format": "npy npz safetensors raw pb onnx tflite",

@@ -135,9 +135,9 @@ class Gen(Case):
                       "99999999999999999999"):
             result = self.gen("--shape", shape, "--dtype", "int8", code=2)
             self.assertIn("--shape", result.err)
-        self.assertIn("2^60", self.gen("--shape", "4294967295,4294967295", "--dtype", "int8",
+        self.assertIn("2^59", self.gen("--shape", "4294967295,4294967295", "--dtype", "int8",
                                        code=2).err)
-        self.gen("--shape", "2", "--dtype", "int64", code=2)
+        self.gen("--shape", "2", "--dtype", "int128", code=2)
         self.gen("--shape", "2", "--dtype", "int8", "--pattern", "stripes", code=2)
         self.gen("--shape", "2", "--dtype", "int8", "--seed", "-1", code=2)
         self.gen("--shape", "2", "--dtype", "int8", "--format", "png", code=2)

@@ -57,7 +57,7 @@ class Completion(Completions, Case):
                      "mlictl gen x.npy --shape 2,3 --pattern "):
             self.assertEqual(self.complete(line), patterns, line)
         self.assertEqual(self.complete("mlictl gen --pattern=r"), {"ramp", "random"})
-        self.assertEqual(self.complete("mlictl gen --dtype u"), {"uint8", "uint16", "uint32"})
+        self.assertEqual(self.complete("mlictl gen --dtype u"), {"uint8", "uint16", "uint32", "uint64"})
         self.assertEqual(self.complete("mlictl selftest --mode c"), {"callback"})
         self.assertEqual(self.complete("mlictl completion "), {"bash", "zsh", "fish"})
         self.assertEqual(self.complete("mlictl gen --seed "), set())

@@ -41,7 +41,7 @@ class Shell(Completions):
         patterns = {"index", "ramp", "zeros", "ones", "checker", "random"}
         for line in ("mlictl gen --pattern ", "mlictl gen -p ", "mlictl gen x.npy --seed 2 --pattern "):
             self.assertEqual(self.complete(line), patterns, line)
-        self.assertEqual(self.complete("mlictl gen --dtype u"), {"uint8", "uint16", "uint32"})
+        self.assertEqual(self.complete("mlictl gen --dtype u"), {"uint8", "uint16", "uint32", "uint64"})
         self.assertEqual(self.complete("mlictl completion "), {"bash", "zsh", "fish"})
         engines = self.complete("mlictl run --engine ")
         self.assertLessEqual({"threads", "inline", "fault"}, engines)
