@@ -34,7 +34,8 @@ static bool is_reaped(const struct chain *chain)
     return chain->reaped == chain->count;
 }
 
-/* Returns whether the next piece that is not counted is complete after this number of items. */
+/* The first `items` items of the chain are done. Returns whether the next piece is complete then.
+ */
 static bool has_complete(const struct chain *chain, uint32_t items)
 {
     return !is_reaped(chain) && chain->ends[chain->reaped] <= items;

@@ -329,7 +329,7 @@ static uint32_t poll(uint32_t channel, uint32_t budget)
     make_visible(lane, work);
     lane->end.busy_ns = now_ns() - lane->began_ns;
     atomic_store_explicit(&lane->work, NULL, memory_order_relaxed);
-    work->done(work, &lane->end); /* last: afterwards the lane may have its next work item */
+    work->done(work, &lane->end); /* done() may give the lane its next work item, so call it last */
     return steps + 1;
 }
 

@@ -432,7 +432,7 @@ static struct lane {
     uint32_t pieces;           /* number of pieces in the program */
     size_t bytes;              /* number of bytes that the program moves */
     uint32_t kills;            /* number of kills that did not stop the thread, up to KILLS_MAX */
-    bool running;              /* the thread has the program */
+    bool running;              /* the thread executes the program */
     bool careful;  /* the program has a barrier after each row, which shows the row of an error */
     bool refused;  /* the thread was not started */
     bool beyond;   /* the bus cannot reach the addresses of `next` */
@@ -485,7 +485,7 @@ static struct mli_work_end end_before(const struct lane *lane, mli_status status
     };
 }
 
-/* Returns the distance from the first byte of a box to the last byte of one side. */
+/* Returns the distance from the first to the last byte of a box in the source or destination. */
 static uint64_t extent(const struct mli_copy_box *box, bool source)
 {
     const struct mli_copy_loop *loop = &box->loop[0];

@@ -65,7 +65,7 @@ enum { LISTS = 2, RUN_DEFAULT = 1 << 20, LEAST_DEFAULT = 32 };
 
 static _Alignas(4096) uint32_t elements[ZDMA_CHANNELS_MAX][LISTS][ZDMA_LIST_WORDS];
 
-/* The forms of a list. */
+/* How a list is written: as linear or as linked elements. */
 struct zdma_form {
     uint32_t elements; /* maximum number of pieces of a list */
     size_t bytes;      /* a list ends when it has this number of bytes */

@@ -238,7 +238,7 @@ struct serial_tensor {
     uint32_t params_offset, params_count;
 };
 
-/* The payload of start. */
+/* The payload of the request `start`. */
 struct serial_move {
     uint8_t op;       /* enum serial_op */
     uint8_t mode;     /* enum serial_mode */

@@ -94,7 +94,7 @@ struct sweep_rules {
                          measure more of the other moves */
     double clock_hz;  /* for cycles */
     bool (*stop)(void); /* returns true to stop early; or null */
-    void (*progress)(void *context, double done, size_t moves); /* 0 <= done <= 1; or null */
+    void (*progress)(void *context, double done, size_t moves); /* may be null; 0 <= done <= 1 */
     void *context;
 };
 

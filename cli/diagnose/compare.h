@@ -31,7 +31,7 @@ struct difference {
         DIFFERENCE_DIGEST,
         DIFFERENCE_PARAMS
     } kind;
-    uint64_t a_bytes, b_bytes; /* DIFFERENCE_SIZE: the sizes; DIFFERENCE_BYTES: the equal size */
+    uint64_t a_bytes, b_bytes; /* sizes of both files, for DIFFERENCE_SIZE and DIFFERENCE_BYTES */
     struct npy_header a, b;
     /* What differs, as text: sizes, dtypes, ...; the first elements, bytes or parameters. */
     char a_value[DIFFERENCE_VALUE_MAX], b_value[DIFFERENCE_VALUE_MAX];

@@ -109,8 +109,8 @@ static bool pushes_zeros_out(const struct elements *wanted, uint32_t dimension, 
     return true;
 }
 
-/* Adds a question about a wrong offset in source dimension `d`, which differs by `delta`
- * elements. */
+/* Adds a phrase such as ": wrong offset?", because the window seems to be displaced by `delta`
+ * elements in source dimension `d`. */
 static void ask_about_offset(const struct subject *subject, uint32_t d, int64_t delta,
                              struct phrase *phrase)
 {
@@ -144,8 +144,8 @@ static bool other_axis(const struct map *a, const struct map *b, uint32_t d, con
 }
 
 /*
- * Adds a question about the member of the job that may be wrong, from the difference between two
- * maps.
+ * Adds a phrase that asks whether a member of the job is wrong, such as "wrong perm_dim?". Finds
+ * the member from the difference between two maps.
  */
 static void ask(const struct subject *subject, const struct candidate *candidate,
                 const struct map *right, struct phrase *phrase)
@@ -583,8 +583,8 @@ static bool follow(struct map *map, const struct base *base, const struct lookup
 }
 
 /*
- * Computes the map from the coordinates of a base and its neighbours in the reference. Returns
- * false if no map fits.
+ * Computes a map from the places that an element and its neighbours have in the reference. Returns
+ * false if there is none.
  */
 static bool fit(struct map *map, const struct base *base, const struct lookup *lookup)
 {
@@ -951,7 +951,7 @@ static bool find_period(const struct subject *subject, uint32_t d, uint32_t peri
     return stripes->width * 4 <= period;
 }
 
-/* Returns whether the remainder of a coordinate is inside the stripes. */
+/* Returns whether a coordinate is inside a stripe. */
 static bool is_inside(const struct stripes *stripes, uint32_t coordinate)
 {
     return (coordinate % stripes->period + stripes->period - stripes->first) % stripes->period <

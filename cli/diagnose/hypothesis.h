@@ -45,7 +45,7 @@ enum { CANDIDATE_NUMBERS = 6 };
 
 struct candidate {
     const struct hypothesis *hypothesis;
-    const struct elements *reference; /* `map` gives coordinates of this tensor */
+    const struct elements *reference; /* the tensor whose values the candidate predicts with */
     bool predicts_wanted;             /* true: predicts the values of `wanted` instead of `got` */
     struct map map;
     int64_t number[CANDIDATE_NUMBERS]; /* meaning depends on the hypothesis */
@@ -112,7 +112,7 @@ struct lookup {
 /** Adds the bits of a value and returns its index; LOOKUP_MAX: there is no room. */
 uint32_t lookup_add(struct lookup *lookup, uint32_t word);
 
-/** Finds the coordinates of all values of a lookup. */
+/** Finds where in `elements` the values are that were added to the lookup. */
 void lookup_run(struct lookup *lookup, const struct elements *elements);
 
 /** Returns whether the tensor has exactly one element with these bits. */

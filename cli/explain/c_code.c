@@ -14,7 +14,7 @@
 struct c_file {
     const char *name; /* borrowed */
     uint64_t base;    /* lowest offset of a tensor in the file */
-    size_t use;       /* number of the first use; after c_files_sort(): number of the file */
+    size_t use;       /* when the file was used first; after c_files_sort(), number of the file */
 };
 
 /* All files, in the order of their first use. */

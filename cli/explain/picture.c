@@ -685,8 +685,8 @@ bool picture_window(const struct picture_axis *axis, size_t *begin, size_t *end)
 enum {
     HUES = 8,
     UNIT = 1000,    /* distance between two hues; positions on a scale are 0 to UNIT */
-    TINT_MAX = 620, /* share of white, in 1/UNIT */
-    SHADE_MAX = 400 /* share of `dark`, in 1/UNIT */
+    TINT_MAX = 620, /* maximum share of white, in 1/UNIT */
+    SHADE_MAX = 400 /* maximum share of the dark colour, in 1/UNIT */
 };
 
 static const struct picture_colour hues[HUES] = {

@@ -35,9 +35,10 @@ enum { PICTURE_SLOTS_MAX = 80 };
 enum picture_level { PICTURE_LINES, PICTURE_PLANES, PICTURE_ROWS, PICTURE_COLUMNS, PICTURE_LEVELS };
 
 /*
- * X(name, character in UTF-8, character in ASCII, words of the legend). TAKEN and WRITTEN look the
- * same, as do PADDING and ZERO: only the state of the destination has words. A new state also needs
- * its look in picture_svg.c, its colour role in picture_text.c, and a rule in picture_state().
+ * X(name, character in UTF-8, character in ASCII, words of the legend). TAKEN (source) looks like
+ * WRITTEN (destination), and PADDING like ZERO, so the legend explains only WRITTEN and ZERO. A new
+ * state also needs a fill in picture_svg.c, a colour in picture_text.c, and a rule in
+ * picture_state().
  */
 #define PICTURE_STATE_TABLE(X)                                                                     \
     X(TAKEN, "a", "a", "")                                                                         \
@@ -231,7 +232,7 @@ const char *picture_tick_words(char out[PICTURE_TICK_MAX], const struct picture 
                                const struct picture_side *side, const struct picture_axis *axis,
                                size_t slot);
 
-/** Returns whether each moved element has its own letter: few elements, which all have a cell. */
+/** Returns whether each moved element has its own letter. There must be few, all of them shown. */
 bool picture_has_letters(const struct picture *picture);
 
 /**
@@ -257,7 +258,7 @@ bool picture_is_quantised(const struct picture *picture, const struct picture_ax
  *      1  # # # #        # # # #          ticks beside the first plane of a line
  *      2  # # # #        # # # #
  *         0 1 2 3                         ticks below the first plane of the last line
- *     bottom  these ticks, and captions
+ *     bottom  captions
  */
 
 /** Returns the larger of two lengths. */

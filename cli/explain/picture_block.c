@@ -13,7 +13,7 @@ static void place_slots(const struct picture_axis *axis, int cell, int gap, int 
         at[i + 1] = at[i] + (axis->slot[i].kind == SLOT_BREAK ? gap : cell);
 }
 
-/* Returns the width of the longest tick of the rows. */
+/* Returns the width of the longest number beside the rows. */
 static int ticks_width(const struct picture_block *block)
 {
     const struct picture_axis *axis = &block->side->axis[PICTURE_ROWS];

@@ -85,7 +85,7 @@ struct timeline {
     size_t use_count, use_capacity;
     size_t *slot_of; /* slot of each job of the latest file, or SIZE_MAX */
     profile_cost *ends;
-    struct buffer_life *lives;       /* current use of each buffer of the latest file */
+    struct buffer_life *lives;       /* for each buffer of the latest file, since when it is used */
     const struct measured *measured; /* a measured timeline, or null; borrowed */
     bool failed;                     /* out of memory */
 };

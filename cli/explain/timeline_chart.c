@@ -592,7 +592,7 @@ enum {
     AXIS = 30,    /* height of the axis below the lanes */
     BETWEEN = 24, /* distance between panels */
     LEGEND = 34,  /* height of the legend */
-    SHARE = 44,   /* width of the share of busy time, right of a lane */
+    SHARE = 44,   /* width of the text "87 %" to the right of a lane: its share of busy time */
     WIDTH = 960,  /* width of the time axis */
     WIDTH_MANY = 1480,
     MANY = 60, /* number of slots above which the chart is wider */
@@ -671,7 +671,7 @@ static void draw_heading(struct textw *w, const struct timeline_panel *panel, in
               own_scale ? ", on a scale of its own" : "");
 }
 
-/* Returns whether the panel has groups of slots. */
+/* Draws a panel. Returns whether several short slots were drawn as one. */
 static bool draw_panel(struct textw *w, const struct timeline_panel *panel,
                        const struct timeline_scale *scale, int y, bool own_scale)
 {

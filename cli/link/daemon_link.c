@@ -229,7 +229,7 @@ static int open_local(struct daemon_link *link, const char *path, struct fault *
         snprintf(link->where, sizeof(link->where), "%s", mli_client_path(link->library));
         return 0;
     }
-    snprintf(link->where, sizeof(link->where), "?"); /* not in this process */
+    snprintf(link->where, sizeof(link->where), "?"); /* the socket of the daemon is not known */
     link->absent = code == MLI_CLIENT_NO_SERVICE;
     daemon_link_fault(link, &error, fault);
     return explain_refused(path, code, fault);

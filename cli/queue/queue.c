@@ -232,7 +232,7 @@ enum queue_answer queue_take(struct queue *queue, struct queue_lease *lease, str
     return end(queue, &tries) ? QUEUE_LOST : answer;
 }
 
-/* The lease is no longer renewed, even if the call fails. */
+/* Stops to renew the lease first, so that it is not renewed even if this call fails. */
 int queue_finish(struct queue *queue, struct queue_lease *lease, const char *result,
                  enum queue_grade grade, enum queue_outcome *outcome, struct fault *fault)
 {
@@ -343,7 +343,7 @@ int queue_open(const struct queue_url *url, uint32_t patience_ms, struct queue *
         return fault_no_memory(fault);
     init(queue, url, patience_ms);
     struct tries tries = begin(queue);
-    tries.silent = false; /* the main thread calls: print messages */
+    tries.silent = false; /* this is the main thread, which may print messages */
     while (try_again(queue, &tries, fault))
         tries.status = 0;
     if (end(queue, &tries)) {

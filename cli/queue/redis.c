@@ -576,7 +576,7 @@ static redisReply *call_cases(struct redis *redis, const char *script,
     return reply;
 }
 
-/* Sets the fault of a case that the queue knows with another path. Returns -1. */
+/* Fills the fault: the queue has a case of this name with another path. Returns -1. */
 static int refuse_path(const struct queue_case *known, struct fault *fault)
 {
     char shown[2][PRINT_PATH_MAX];

@@ -40,7 +40,7 @@ enum move_kind {
 struct move_rules {
     uint64_t max_bytes;        /* largest size of each tensor, gaps included */
     uint32_t combined_percent; /* percent of moves of kind `all`; the other kinds share the rest */
-    uint32_t large_percent;    /* percent of shapes for blocked loops */
+    uint32_t large_percent;    /* percent of shapes so large that kernels move them in blocks */
     uint32_t short_percent; /* percent of extents of at most some dozens; the other extents have any
                                magnitude */
     bool kernel;            /* true: make only permutes, with types and strides that kernels take */

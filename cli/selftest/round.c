@@ -29,7 +29,7 @@ struct worker {
     struct failure failure; /* failure of the current case */
 };
 
-/* Returns the index of the next case; false: no more cases. */
+/* Sets *index to the index of the next case. Returns false if there are no more cases. */
 static bool take_case(struct round *round, uint64_t *index)
 {
     const struct round_plan *plan = round->plan;

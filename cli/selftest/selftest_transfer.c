@@ -104,8 +104,8 @@ struct mailbox *mailbox_of(uint32_t worker)
 }
 
 /*
- * Prepares the mailbox for another handle whose callback starts the transfer `chain` more times.
- * Returns the cookie for mailbox_post().
+ * Prepares the mailbox for the next transfer, which is on `handle`. Its callback starts the
+ * transfer `chain` more times. Returns the cookie for mailbox_post().
  */
 static int32_t mailbox_open(struct mailbox *mailbox, mli_mov_handle_t *handle, uint32_t chain)
 {

@@ -487,7 +487,7 @@ enum {
 
 struct npz_member {
     struct zip_entry zip;
-    bool paid; /* true: the header was subtracted from `headers_left`, so it may be read again */
+    bool paid; /* true: the header's bytes were subtracted from `headers_left`; only once */
 };
 
 struct npz {

@@ -43,9 +43,9 @@ void print_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 enum { PRINT_PLACE_MAX = 2 * FAULT_POINTER_MAX };
 
 /**
- * Writes to `out` the part of a line before `text`, so that the line names the place of the JSON
- * pointer once: "jobs[3]." before "cfg.offset[1]: ...", else "jobs[3].cfg.offset[1]: ". Writes an
- * empty string for the root.
+ * Writes to `out` what a line needs before `text`, to name the member at `pointer`. If the text
+ * begins with the end of the member's name, as in "cfg.offset[1]: ...", this is the rest of the
+ * name, "jobs[3]."; otherwise it is the whole name, "jobs[3].cfg.offset[1]: ". Empty for the root.
  */
 void print_place(char out[PRINT_PLACE_MAX], const char *pointer, const char *text);
 

@@ -252,7 +252,7 @@ static void write_save(struct writer *writer, char *const *after, size_t after_c
     spec.common.op = JOB_OP_MOV;
     spec.common.name = name;
     set_buffer(writer, &spec.src, host, rank, shape);
-    if (writer->jobs) /* not when stitching: each result of a tile has its own dtype */
+    if (writer->jobs) /* a stitch takes the dtype from the file of its tile */
         spec.src.dtype = dtype_of(writer, 0);
     spec.dst.file = writer->name[OUT];
     spec.expect = writer->result->request->job.expect;

@@ -165,7 +165,7 @@ void tile_outputs_finish(struct tile_outputs *outputs);
  */
 void tile_picture(struct textw *w, const struct tile_result *result);
 
-/* A plan of tiles for people and for programs. */
+/* Output of a tile plan: tables for people, JSON for programs. */
 
 /** Writes tables: the layer, the tiles, the buffers, the traffic, and the time on a board. */
 void tile_report_text(struct textw *w, const struct tile_result *result);

@@ -84,7 +84,7 @@ static struct content *content_at(struct content *contents, size_t *count, uint6
     return &contents[(*count)++];
 }
 
-/* Returns whether the job begins a new content of a buffer that it writes. */
+/* Returns whether the job writes the first bytes of another tile to a buffer. */
 static bool begins(const struct drawing *d, const struct tile_job *job)
 {
     const struct tile_plan *plan = &d->result->plan;

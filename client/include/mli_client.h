@@ -519,7 +519,8 @@ int mli_client_subscribe(mli_client *client, uint32_t events, enum mli_client_sc
 
 /* ---- Any method ---- */
 
-/** An open descriptor of a call; else the call returns MISUSE. The flags matter only inline. */
+/** A descriptor that is sent with a call. It must be open, else the call returns MISUSE. The flags
+ * have an effect only on an inline connection. */
 typedef struct mli_client_attachment {
     int fd;
     bool send; /**< true: send the bytes of the file; false: the remote copy begins with zeros */

@@ -54,7 +54,7 @@ int error_give(mli_client_error *to, const mli_client_error *from);
 
 enum slot_state { SLOT_FREE, SLOT_WAITING, SLOT_DONE, SLOT_FAILED };
 enum slot_kind {
-    SLOT_RESULT, /* the reply is kept as `result`: the end of a job */
+    SLOT_RESULT, /* the reply, which ends a job, is kept as `result` */
     SLOT_REPLY,  /* the reply is kept as `reply` */
     SLOT_LINE    /* the reply is kept as `line`, its text */
 };

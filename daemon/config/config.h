@@ -96,8 +96,8 @@ struct config {
                                 binding; empty: no change */
     uint32_t channel_offset; /* "channel_offset": first channel of the pool */
     uint32_t channels;       /* "channels": 1 .. 16 - channel_offset */
-    bool channels_given;     /* false: `channels` is a default: with a profile, the number of the
-                                board's channels */
+    bool channels_given;     /* false: `channels` is the default, which is the number of the board's
+                                channels if there is a profile */
     char engine[128];        /* "engine": name for mli_mov_set_engine(); empty: the default */
     char profile[256];       /* "profile": target profile, name or path; empty: none */
     char tuning[1024];    /* "tuning": file with the tuning of the kernels; empty: the defaults for

@@ -41,7 +41,7 @@ static void hand_over(struct task *task)
 {
     struct completions *completions = &task->jobs->completions;
     struct task *latest = atomic_load_explicit(&completions->list, memory_order_relaxed);
-    /* Inside completions_start(), the caller reads the list afterwards: do not wake the loop. */
+    /* Do not wake the loop inside completions_start(): its caller reads the list afterwards. */
     const bool seen = on_loop(completions) && completions->starting;
 
     do

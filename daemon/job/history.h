@@ -61,8 +61,8 @@ void registry_add(struct registry *registry, struct entry *entry);
  * `from`. */
 void registry_replace(struct registry *registry, struct entry *from, struct entry *to);
 /**
- * Removes an entry; does nothing if the entry is not in the registry. If the name found this entry,
- * the name finds nothing afterwards: an earlier job with that name would be the wrong one.
+ * Removes an entry; does nothing if the entry is not in the registry. If registry_find_name() found
+ * this entry by its name, it then finds none, because an earlier job of that name is another job.
  */
 void registry_remove(struct registry *registry, struct entry *entry);
 /** Makes registry_find_name() return null for this name, until an entry with that name is added. */

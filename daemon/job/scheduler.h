@@ -40,7 +40,7 @@ struct turn {
     struct link in_turns, in_ages;
     uint64_t since;   /* time in ns when the member entered the ring or was served last */
     uint64_t deficit; /* jobs with so many bytes may still start in this turn of the member */
-    bool granted;     /* true: the member has got the quantum of this turn */
+    bool granted;     /* true: the quantum of this turn was added to `deficit` */
     uint64_t search;  /* the latest search of the ring that has passed over the member; 0: none */
     uint64_t skipped; /* ring->skipped when `deficit` was computed */
 };
@@ -59,7 +59,7 @@ enum { LANE_PRIORITIES = 3 }; /* priorities 0, 1 and 2 are -1, 0 and 1 on the wi
 
 /* Jobs of one connection, class and priority. */
 struct lane {
-    struct turn turn;   /* link in the ring of the portion, while a job is queued */
+    struct turn turn;   /* place in portion.rings[priority]; unused if no job is queued */
     struct link queued; /* jobs (struct queued) in the order of arrival */
 };
 
@@ -112,8 +112,8 @@ struct scheduler {
     struct ring classes[LANE_PRIORITIES];
     uint32_t lengths[LANE_PRIORITIES];
     uint32_t length;
-    uint32_t ageing_left; /* number of jobs that the current call may still move up */
-    uint32_t steps;       /* number of members that the current call may still pass over */
+    uint32_t ageing_left; /* the current call may still move this many jobs to a higher class */
+    uint32_t steps;       /* the current call may still look at this many members of rings */
     bool undecided;       /* true: the latest scheduler_take() ran out of steps */
 };
 
@@ -125,7 +125,8 @@ enum { SCHEDULER_AGED_MAX = 128 };
 
 void scheduler_init(struct scheduler *scheduler, uint64_t quantum, uint64_t ageing_ns);
 
-/** Queues a job. `priority` and `max`, the maximum of the user, are -1, 0 or 1. */
+/** Queues a job. `priority` is that of the job, `max` the highest that its user may have; both are
+ * -1, 0 or 1. */
 void scheduler_push(struct scheduler *scheduler, struct lanes *lanes, struct queued *queued,
                     int priority, int max, uint64_t bytes, uint64_t now);
 

@@ -11,8 +11,8 @@ enum { BOARD_HOLDER_TEXT_MAX = 96 };
 
 enum {
     HOLDERS_NAMED = 3,             /* maximum number of holders that a message names */
-    PIECES_MAX = 2 * HOLDERS_NAMED /* number of largest pieces whose holders are considered: a job
-                                      holds up to two pieces */
+    PIECES_MAX = 2 * HOLDERS_NAMED /* so many of the largest pieces have at least 3 holders, because
+                                      a holder has at most two pieces */
 };
 
 /* A holder that a message names, because it holds one of the largest pieces of the memory. */
@@ -405,7 +405,7 @@ static int find_exact(struct board_memory *memory, const struct board_want *want
     *gap = find_gap_at(memory, offset);
     if ((*gap)->end >= offset + want->bytes)
         return 0;
-    /* The range is inside the memory, so the gap ends at a piece, not at the end of the memory. */
+    /* The wanted range ends inside the memory and after the gap: a piece must follow the gap. */
     return complain_occupied(want, piece_of((*gap)->before->next), fault);
 }
 

@@ -104,7 +104,7 @@ struct board_want {
 /** Initialises empty memories. Copies *profile. *board must not move afterwards. */
 void board_init(struct board *board, const struct target_profile *profile);
 
-/** Returns the memory that `described`, a member of board->profile, describes. */
+/** Returns the state of a memory. `described` is its description in board->profile. */
 struct board_memory *board_memory_of(struct board *board, const struct profile_memory *described);
 
 /**

@@ -230,7 +230,7 @@ struct buffer *buffer_alloc(struct buffers *buffers, const struct buffer_alloc *
     if (*fd < 0)
         return NULL;
     if (use)
-        use->holder.number = (uint64_t)buffers->table.last + 1; /* add() uses this number */
+        use->holder.number = (uint64_t)buffers->table.last + 1; /* add() will give this number */
     region = make_region(buffers, call, use, *fd, fault);
     if (region)
         buffer = add(buffers, region, fault);

@@ -116,7 +116,8 @@ struct region {
     bool slow;      /* true: on a disk or a server; an access to its pages may wait */
     int dma_buf;    /* a duplicate of the dma-buf, to synchronise its caches; -1: no dma-buf */
     uid_t uid;      /* uid of the owner, for the reaper */
-    /* Place of the region in a memory of the board, or zeros. The last region_drop() frees it. */
+    /* The range of the region in a memory of the board; zeros if the region is in none. The last
+       region_drop() frees the range. */
     struct board_piece piece;
     struct reap reap;
 };

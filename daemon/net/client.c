@@ -25,7 +25,7 @@
 
 enum {
     FLUSH_MS = 5 * 1000,  /* time for the last replies, if limits.line_timeout_ms is 0 */
-    WAITING_FDS_MAX = 128 /* limit on received descriptors of one user that no line has taken */
+    WAITING_FDS_MAX = 128 /* maximum received descriptors of one user whose lines are incomplete */
 };
 
 enum {

@@ -155,7 +155,7 @@ static void destroy(struct listing *listing)
 static void drop(struct pending *pending)
 {
     struct listing *listing =
-        (struct listing *)(void *)pending /* the pending reply is its first member */;
+        (struct listing *)(void *)pending /* `pending` is the first member of struct listing */;
 
     destroy(listing);
 }

@@ -155,7 +155,7 @@ struct client {
     struct chore dropping; /* drops jobs and buffers of a client that is no longer open */
     unsigned handles;      /* number of handles that are not closed yet, plus 1 while `dropping`
                               must still finish */
-    struct chore turn;     /* queued while TURN */
+    struct chore turn;     /* is queued while the state is TURN */
     struct link place;     /* link in net->full while FULL, in net->held.clients while HELD_* */
     struct link unsent_link, refused_link; /* links in net->unsent and net->held.refused */
 
@@ -251,7 +251,7 @@ struct net {
     struct listener listener;
     struct link clients;     /* list of struct client */
     struct chore ending;     /* ends clients after net_end_clients() */
-    uint32_t clients_to_end; /* number of clients that `ending` has not ended yet */
+    uint32_t clients_to_end; /* number of clients that the chore `ending` must still end */
     uint32_t slots[2];       /* numbers of connections, by enum slot */
     uint64_t last_client;    /* number of the latest connection */
     uint64_t turned_away;    /* number of refused connections, which get no number */

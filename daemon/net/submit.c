@@ -88,7 +88,7 @@ const struct ended *job_prepare_call(struct call *call)
         .prepared = prepared->number,
         .bytes = prepared->work->operands.bytes,
     };
-    operands_result(&prepared->work->operands, &reply.dst); /* borrows arrays: do not finish it */
+    operands_result(&prepared->work->operands, &reply.dst); /* reply.dst owns nothing */
     w = answer_begin(&call->answer, 0);
     if (w)
         job_prepared_write_members(w, &reply);

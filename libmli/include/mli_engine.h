@@ -47,7 +47,7 @@ extern "C" {
 struct mli_work_end {
     mli_status status;   /**< MLI_STATUS_OK, MLI_STATUS_CANCELLED or MLI_STATUS_DMA_ERROR */
     uint32_t descriptor; /**< if not OK: the descriptor in which the work item stopped */
-    /** If not OK: the first row of that descriptor that was not written completely. */
+    /** If not OK: the first row of the descriptor that was not written completely. */
     uint64_t row;
     uint64_t bytes;   /**< lower bound of the bytes written; exact if the status is OK */
     uint64_t busy_ns; /**< time in which the channel worked; 0 without a clock */

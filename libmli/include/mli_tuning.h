@@ -36,7 +36,7 @@ extern "C" {
 typedef struct _mli_caches {
     uint64_t l1d; /**< bytes of the first-level data cache */
     uint64_t l2;  /**< bytes of the second-level cache */
-    uint64_t l3;  /**< third level, including the share of other cores */
+    uint64_t l3;  /**< bytes of the third-level cache, which several cores may share */
 } mli_caches;
 
 /**

@@ -21,7 +21,7 @@
 /* Values of MLI_DEBUG_MODE. */
 #define MLI_DEBUG_RELEASE   0 /* returns the status; mli_last_error() is its text */
 #define MLI_DEBUG_RET_CODES 1 /* returns the status and writes the sentence */
-#define MLI_DEBUG_ASSERT    2 /* as RET_CODES; misuse calls abort() */
+#define MLI_DEBUG_ASSERT    2 /* as RET_CODES, and misuse calls abort() */
 #define MLI_DEBUG_DEBUG     3 /* as ASSERT, and prints the sentence to stderr */
 #define MLI_DEBUG_FULL      4 /* as DEBUG; libmli makes embARC's further checks in every mode */
 

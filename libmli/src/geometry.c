@@ -26,7 +26,7 @@ static uint64_t sample_at(uint64_t coordinate, uint64_t offset, uint64_t step)
 /* The source or the destination. Dimensions are added from the innermost outwards. */
 struct side {
     uint64_t packed;          /* stride of the next dimension if no stride is given */
-    uint64_t first, elements; /* elements before the first accessed one; from it to the last one */
+    uint64_t first, elements; /* offset of the first accessed element; span of all accessed ones */
     bool strides_fit, fits;   /* the strides, and the accessed elements, fit in 64 bits */
 };
 

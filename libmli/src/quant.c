@@ -103,7 +103,7 @@ mli_status quant_check_overlap(const struct quant_move *move, const struct geome
     return MLI_STATUS_OK;
 }
 
-/* Checks that every parameter keeps its index, as sharing requires. */
+/* Checks that dst can share the source's parameter arrays: every parameter must keep its index. */
 static mli_status check_sharing(const struct geometry *g, int32_t d, const mli_tensor *src,
                                 const mli_mov_cfg_t *cfg)
 {

@@ -64,7 +64,7 @@ static inline void transfer_set_layout(const struct geometry *geometry, mli_elem
 
     dst->rank = rank;
     dst->el_type = type;
-    /* Unrolled, so that compilers do not call memcpy twice. */
+    /* The loop is unrolled, because compilers would otherwise replace it by two calls of memcpy. */
     BUILD_UNROLL for (uint32_t i = 0; i < MLI_MAX_RANK; i++)
     {
         dst->shape[i] = i < rank ? geometry->dst_shape[i] : 1;

@@ -107,8 +107,8 @@ int json_check_schema(const struct json *root);
  */
 struct json json_member(const struct json *object, const char *key);
 /**
- * Returns member `key`, an object, merged member by member with the member `key` of the object's
- * `defaults`. *storage holds that default and must live as long as the result.
+ * Returns the member `key`, an object. Members that it lacks are taken from the member `key` of the
+ * object's `defaults`. *storage must live as long as the result.
  */
 struct json json_member_merged(const struct json *object, const char *key, struct json *storage);
 

@@ -439,7 +439,8 @@ static void pop_mark(struct out *out)
     drop_mark(&out->marks[out->mark_begin++]);
 }
 
-/* Sends with one system call: text up to the next mark, or the mark's descriptors or file. */
+/* Makes one system call. It sends the text up to the next mark. If the mark is next, it sends the
+ * mark's descriptors or bytes of its file. */
 static ssize_t send_some(struct out *out, int socket)
 {
     struct out_mark *mark = NULL;

@@ -128,8 +128,8 @@ struct out {
     bool broken;      /* true: the peer has closed the connection; everything is dropped */
     uint64_t cut;     /* owner of a file that was shorter than announced; 0: no such file */
     int cut_error;    /* errno if that file could not be read; 0: the file is shorter */
-    size_t line_text; /* end of the text at out_line_begin() */
-    size_t line_mark; /* end of the marks at out_line_begin() */
+    size_t line_text; /* value of `end` when out_line_begin() was called */
+    size_t line_mark; /* value of `mark_end` when out_line_begin() was called */
 };
 
 void out_finish(struct out *out);

@@ -443,7 +443,7 @@ struct dimension {
     uint64_t by_loops[MLI_MAX_RANK + 1]; /* by_loops[n]: maximum weight that n loops can cover */
 };
 
-/* The weights of the run: 1 for the first byte of every `run` bytes. */
+/* Returns the weights along the run: the first of every `run` bytes has weight 1, the others 0. */
 static struct dimension weigh_run(const struct box_cutter *cutter, uint64_t run)
 {
     struct dimension d = {.weight = cut_divided_up(cutter->whole.box.run, run)};

@@ -65,7 +65,7 @@ struct box_cutter {
     uint64_t inner[MLI_MAX_RANK]; /* inner[i]: iterations of the inner loop if loop i is split into
                                      two loops and a remainder, which is a part of its own */
     /* Progress, private: */
-    uint32_t part; /* bit i is set: the part has the remainder of loop i */
+    uint32_t part; /* bit i is set: the present part is the remainder along loop i */
     bool rest;     /* true: the block has the remainders of the runs */
     bool making;   /* true: `block` has more pieces */
     struct cut_block block;

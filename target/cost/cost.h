@@ -68,7 +68,7 @@ struct traffic {
     uint64_t rows;      /* contiguous runs */
     uint64_t beats;     /* aligned words of the bus that the rows touch */
     uint64_t bursts;    /* aligned blocks of the burst size that the rows touch */
-    uint64_t conflicts; /* rows that begin in the bank of the row before */
+    uint64_t conflicts; /* rows that begin in the same bank of the memory as the row before them */
 };
 
 struct move_cost {

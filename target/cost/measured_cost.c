@@ -10,8 +10,8 @@ enum {
     PAGE = 4096,
     SHORT_ROW = 16,
     MIDDLE_ROW = 64,
-    NARROW = 64, /* bytes: libmli merges rows and columns of a transpose that are narrower than this
-                    with a loop */
+    NARROW = 64, /* rows and columns of a transpose with fewer bytes are merged with another loop by
+                    libmli */
 };
 
 /* Estimates the number of lines that all rows touch, from the offsets at which rows can begin. */
@@ -100,7 +100,7 @@ static struct side_numbers numbers_of(const struct side *side)
 /* The arguments of the calls of a kernel, from the loops of the box. */
 struct kernel {
     double calls, planes, stores;
-    double rows, columns; /* rows and columns of a call; transposes: in bytes */
+    double rows, columns; /* rows and columns that one call moves; of a transpose, in bytes */
     double merged_rows, merged_columns;
 };
 

@@ -35,8 +35,8 @@
 
 struct move_numbers {
     enum move_class class;
-    double figure[MEASURED_FIGURES]; /* by figure: the number that the figure is multiplied by;
-                                        START: always 1 */
+    double figure[MEASURED_FIGURES]; /* figure[i]: the number by which cost i is multiplied; 1 for
+                                        START */
     double level[MEASURED_LEVELS];   /* factors of the figures that depend on the footprint */
     double number[MOVE_NUMBERS];     /* numbers that decision trees compare; FORMULA is 0 */
 };

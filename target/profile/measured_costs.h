@@ -43,7 +43,7 @@ enum move_class {
         MOVE_CLASSES
 };
 
-/* X(name, key): figures of a class that do not depend on the footprint. */
+/* X(name, key): costs of a class of moves that do not depend on the footprint. */
 #define MEASURED_FIGURE_TABLE(X)                                                                   \
     X(START, "start")                                                                              \
     X(LOOP, "loop")                                                                                \
@@ -162,7 +162,7 @@ struct tree_node {
     float value;      /* question: is the number less than this value? end: natural logarithm of the
                          factor */
     uint16_t yes, no; /* indices of the next nodes after the answers yes and no */
-    uint8_t number;   /* enum move_number; TREE_END: the node is an end */
+    uint8_t number;   /* enum move_number; TREE_END marks a leaf of the tree */
 };
 enum { TREE_END = 255 };
 

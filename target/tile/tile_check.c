@@ -51,7 +51,7 @@ static void begin_search(struct check *c, uint32_t job)
  */
 static void search(struct check *c, uint32_t earlier)
 {
-    size_t kept = 0; /* entries at the bottom of the stack that do not come after `earlier` */
+    size_t kept = 0; /* entries at the bottom of the stack whose jobs are before `earlier` */
 
     while (kept < c->depth && c->seen[earlier] != c->mark) {
         const uint32_t at = c->stack[--c->depth];

@@ -39,7 +39,7 @@ struct tile_job {
     enum tile_job_kind kind;
     uint32_t operand; /* operand that the job loads, saves or stores; 0 for a kernel */
     uint32_t number;  /* number of the operand's tile; for a kernel, number of its step */
-    uint32_t step;    /* the first step that needs the load, or that makes the results */
+    uint32_t step;    /* load: the first step that needs it; others: the step of the results */
     uint32_t buffer;  /* buffer of the operand: number % count */
     uint32_t after_count;
     uint32_t after[TILE_AFTER_MAX]; /* indices of earlier jobs */

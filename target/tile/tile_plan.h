@@ -86,7 +86,7 @@ struct tile_window {
     uint32_t pad_pre[2], pad_post[2]; /* rows of zeros above and below; columns left and right */
     uint32_t channels; /* channels of the output; depthwise: as many as in the input */
     bool depthwise;    /* each output channel depends on one input channel */
-    bool weights;      /* false: a pooling, without weights; needs `depthwise` */
+    bool weights;      /* false: a pooling layer, which has no weights; `depthwise` must be true */
     uint32_t element;  /* bytes of an element of all operands */
     uint32_t partial;  /* bytes of a partial sum; 0: each tile has all input channels, so there are
                           none */
@@ -137,7 +137,7 @@ static inline uint64_t tile_span_extent(const struct tile_span *span, uint64_t s
     return span->used ? (size - 1) * span->step + span->reach : 1;
 }
 
-/** Sets *begin and *size to the indices of tile `index` of a cut. */
+/** Sets *begin and *size to the range of the axis that tile number `index` has. */
 static inline void tile_cut_range(const struct tile_cut *cut, uint64_t index, uint64_t *begin,
                                   uint64_t *size)
 {
@@ -149,7 +149,7 @@ static inline void tile_cut_range(const struct tile_cut *cut, uint64_t index, ui
         *size = cut->extent - *begin;
 }
 
-/** Returns the sum of the elements of all tiles of a cut; 1 if the span is not used. */
+/** Returns the sum of the elements that all tiles need along a dimension; 1 if !span->used. */
 uint64_t tile_span_sum(const struct tile_span *span, const struct tile_cut *cut);
 
 /*

@@ -69,8 +69,8 @@ uint32_t tile_operand_shape(const struct tile_layer *layer, uint32_t operand,
     return layer->axes;
 }
 
-/* Sets the move that fills the buffer of an input or of weights: of all dimensions of the kernel,
- * and of the region that the tile needs, in padded coordinates. */
+/* Sets the move that fills the buffer of an input or of weights. It takes the kernel's dimensions
+ * as a whole, and of the other dimensions the region that the tile needs, in padded coordinates. */
 static void load_window(struct tile_transfer *t, const struct tile_layer *layer, uint32_t operand,
                         const struct box *box)
 {

@@ -96,7 +96,7 @@ enum { TUNING_PATH_MAX = 4096, TUNING_NOTE_MAX = 2 * TUNING_PATH_MAX };
 enum tuning_use {
     TUNING_DEFAULTS, /* no file: the defaults for the caches of this machine */
     TUNING_FILE,     /* the values of the file */
-    TUNING_IGNORED   /* a file of another machine or level of kernels: the defaults */
+    TUNING_IGNORED   /* the defaults, because the file is for another machine or kernel level */
 };
 
 /**

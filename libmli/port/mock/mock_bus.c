@@ -134,7 +134,7 @@ void mock_bus_set_cache(uint8_t *memory, uint8_t *behind, size_t bytes)
     cache.bytes = bytes;
 }
 
-/* Sets *begin and *end to the whole lines of a range, as offsets in the cached memory. */
+/* Extends a range to whole cache lines. Sets *begin and *end to offsets in the cached memory. */
 static bool find_lines(const void *address, size_t bytes, size_t *begin, size_t *end)
 {
     const uintptr_t base = (uintptr_t)cache.memory, first = (uintptr_t)address;

@@ -161,7 +161,7 @@ bool vfio_device_open(struct vfio_device *device, const char *address,
 /** Gives the device back. The kernel then resets it and unmaps all memory. */
 void vfio_device_close(struct vfio_device *device);
 
-/** Adds the bus addresses that the IOMMU can map to the space. */
+/** Adds to *space the bus addresses that the IOMMU can map. */
 void vfio_device_windows(const struct vfio_device *device, struct iova_space *space);
 
 /** Lets the device access the memory of a range. Returns 0 or a negative errno. */

@@ -145,7 +145,7 @@ bool platform_can_split(const struct mli_plan *plan);
  * channel's next one for another owner. A cancel therefore names the work item by its number.
  */
 
-/** Gives a work item its number, which is not 0. It is not cancelled. */
+/** Gives a work item its number, which is not 0, and marks the work item as not cancelled. */
 static inline void work_begin(struct mli_work *work, uint32_t number)
 {
     __atomic_store_n(&work->number, number, __ATOMIC_RELAXED);

@@ -264,8 +264,8 @@ static void limit_runs(struct mli_legaliser *l, size_t offset, size_t bytes)
 }
 
 /*
- * Returns whether the device can move the middle of the runs, with descriptors of enough bytes
- * (piece_min).
+ * Returns whether the device should move the middle of the runs. It should if its descriptors have
+ * at least piece_min bytes on average.
  */
 static bool is_worth(struct mli_legaliser *l, size_t head, size_t bytes)
 {

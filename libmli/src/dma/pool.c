@@ -13,7 +13,7 @@ static _Atomic uint32_t channels;
 #define CHANGING 1u
 static _Atomic uint32_t changed_after; /* run_forks() at the latest change */
 
-/* The claimed stand-ins, as bits. */
+/* Bit i is set: channel POOL_CHANNELS + i, which is no DMA channel (channel.h), is claimed. */
 static _Atomic uint32_t stand_ins;
 
 _Static_assert(POOL_CHANNELS <= 16 && POOL_CHANNELS <= MLI_MOV_MAX_CHANNELS,

@@ -121,7 +121,8 @@ static const struct mli_engine *engine_for(const struct claim *claim, const stru
 
 /*
  * Splits the plan of the claim's first channel over its channels, as long as no part is tiny.
- * Returns the number of parts. Not inline: the copy must not be on the stack of the move.
+ * Returns the number of parts. Not inline, so that the copy of the plan in this function is not on
+ * the stack while data moves.
  */
 static __attribute__((noinline)) uint32_t split_over_channels(const struct claim *claim)
 {

@@ -6,7 +6,7 @@
 enum {
     LINE = 64,        /* bytes of a cache line */
     RUN = -1,         /* seam.index if the runs are cut instead of a loop */
-    UNEVEN = 1024,    /* unit of the results of unevenness() */
+    UNEVEN = 1024,    /* unevenness() returns multiples of 1 / UNEVEN */
     EVEN_ENOUGH = 16, /* the largest part may exceed its share by one 16th */
 };
 

@@ -169,7 +169,7 @@ static void run_walk(const struct leaf_table *leaf, const struct walk *walk, boo
         leaf->fence();
 }
 
-/* Fills a slab: loops around rows of the innermost loop. */
+/* Fills a slab with zeros. One call of the kernel fills the rows of the innermost loop. */
 static void fill(const struct leaf_table *leaf, const struct mli_fill_slab *slab)
 {
     const struct mli_fill_loop once = {1, 0};

@@ -26,7 +26,7 @@ struct exec_way {
     enum exec_kernel kernel;
     size_t bytes;      /* bytes of a row; for gathers and transposes bytes of an element */
     const char *level; /* level of the kernels ("c", "avx2", ...) */
-    bool in_panels;    /* true: a transpose with rows or columns from two loops */
+    bool in_panels;    /* true: a transpose in which two loops form the rows or the columns */
     bool bordered;     /* true: zeros beside the rows are written with the rows */
     bool streamed;     /* true: stores bypass the caches */
     bool with_copy;    /* true: zeros are written with the copy, not by a kernel of their own */

@@ -104,7 +104,7 @@ struct leaf_table {
     bool small_panels; /* true: call transpose_at with small tables, to use little stack */
     bool fetches; /* true: rows and gathers prefetch at distance `ahead`; other kernels ignore it */
     leaf_transpose_stream *transpose_stream[4];  /* null: the level lacks this kernel */
-    leaf_transpose_stream *transpose_streams[4]; /* return whether transpose_stream can move */
+    leaf_transpose_stream *transpose_streams[4]; /* only tell whether transpose_stream can move */
 };
 
 /* The kernels in plain C. Levels without a kernel for a case call them. */

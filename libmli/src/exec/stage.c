@@ -9,9 +9,9 @@
 #include "libmli/src/exec/walk.h"
 
 /*
- * Rows of the destination that are apart: a block of each row at a time. A block begins and ends
- * inside a cache line; its end stays on the stage until the next block completes the line.
- * Meanwhile the source of the next block is prefetched.
+ * Moves whose destination rows have gaps between them: one block of each row at a time. A block may
+ * begin and end inside a cache line; its end then stays on the stage until the next block completes
+ * the line. Meanwhile the source of the next block is prefetched.
  */
 
 enum {

@@ -66,7 +66,7 @@
         }                                                                                          \
     }
 
-/* The addresses are incremented, because that many addresses would not fit in registers. */
+/* One address is incremented: there are not enough registers for an address of each line. */
 #define STEP_PREFETCH(E)                                                                           \
     {                                                                                              \
         const uint8_t *at = dst + row * dst_step + next * (E);                                     \

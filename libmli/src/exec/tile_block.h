@@ -18,7 +18,7 @@
 
 #include "libmli/src/exec/tuning.h"
 
-enum { TILE_BYTES = 16 }; /* bytes of a column of a tile: a vector lane */
+enum { TILE_BYTES = 16 }; /* a column of a tile has the bytes of a vector lane */
 
 static inline bool tile_is_aligned(size_t src_step)
 {

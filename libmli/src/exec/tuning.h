@@ -100,7 +100,7 @@ extern struct tuning tuning_now;
 
 struct _mli_tuning;
 
-/** Replaces all variables by checked ones. */
+/** Sets all tuning variables. The caller has checked the values. */
 void tuning_apply(const struct _mli_tuning *tuning);
 
 /** Reads all variables but `size`. */
@@ -132,14 +132,14 @@ enum {
 /* Transposes (walk.c, tile_block.h). */
 enum {
     TUNE_PANEL = 256,           /* maximum number of rows, and columns, in the tables of a panel */
-    TUNE_PANEL_SMALL = 64,      /* rows, and columns, for levels with little stack */
+    TUNE_PANEL_SMALL = 64,      /* the same for kernels that may use only a small stack */
     TUNE_TILE_COLUMNS_MIN = 64, /* fewest columns of a block with rows that share cache sets */
 };
 
 /* Streaming: stores that bypass the caches (level.c, stage.c). */
 enum {
-    TUNE_STREAM_SOONER = 6,          /* a 6th of stream_min: panels, pixels, 1-byte transposes */
-    TUNE_STREAM_SOONER_IN_SETS = 32, /* a 32nd of stream_min: rows that share cache sets */
+    TUNE_STREAM_SOONER = 6,          /* a 6th of stream_min, for panels, pixels, 1-byte elements */
+    TUNE_STREAM_SOONER_IN_SETS = 32, /* a 32nd of stream_min, for rows that share cache sets */
     TUNE_STREAM_PIXEL = 16,          /* bytes of the largest pixel that streams sooner */
     TUNE_STREAM_LONG = 2 * 1024,     /* bytes: rows of at least this size stream well one by one */
     TUNE_MATRIX_ROWS = 24, /* minimum rows; the processor combines writes to fewer rows itself */
@@ -149,7 +149,7 @@ enum {
     TUNE_TURN_ROW = 7,    /* minimum bytes of interleaved rows */
     TUNE_TURN_PLACES = 8, /* number of source positions that are interleaved */
     TUNE_TURN_GATHER = 8 * TUNE_LINE, /* maximum source size of an interleaved gather */
-    TUNE_FETCH_GAPS = 4,              /* the source is fetched if at most 3 of 4 bytes are gaps */
+    TUNE_FETCH_GAPS = 4, /* the source is prefetched if at least 1 of 4 bytes is moved */
 };
 
 /* Kernels in plain C. */

@@ -45,7 +45,7 @@ leaf_rows rows_avx2;
 leaf_bordered bordered_avx2;
 leaf_fill fill_avx2;
 leaf_stream stream_avx2;
-leaf_fence fence_x86; /* also in the table of AVX-512 */
+leaf_fence fence_x86; /* for AVX2 and AVX-512 */
 
 /* gather_avx2.c: kernels that gather every s-th element, for small s */
 

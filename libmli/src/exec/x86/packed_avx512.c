@@ -33,8 +33,8 @@ struct packed {
     size_t groups, stretch;          /* groups and bytes in one iteration of the outer loop */
     bool gaps;                       /* true: there are gaps between rows of the source */
     bool all;                        /* true: there is no gap in the destination */
-    size_t bytes, stride, last_bytes, last_stride; /* steps in destination and source to the next
-                                                      group, and to the last group */
+    size_t bytes, stride;            /* steps to the next group, in destination and source */
+    size_t last_bytes, last_stride;  /* the same for the step to the last group */
 
     /* A group can be loaded in windows of 64 consecutive bytes. from[w]: mask of the bytes to load
        of window w. to[w]: mask of the bytes of the group that come from window w. place: for each
@@ -274,8 +274,8 @@ static void choose(struct packed *p, const struct leaf_nest *nest)
 }
 
 /*
- * Returns how many iterations of the outer loop fit in a register and in the windows; 0 if a group
- * should not have several.
+ * Returns how many iterations of the outer loop one group can have: as many as fit in a register
+ * and can be loaded in WINDOWS_MAX windows. Returns 0 if one iteration in a group is better.
  */
 static size_t choose_outers(struct packed *p, const struct leaf_nest *nest)
 {

@@ -57,8 +57,8 @@ BYTES_INLINE void fetch(const uint8_t *to, const uint8_t *from, size_t next, boo
 }
 
 /*
- * Copies a row in `registers` registers; 0 means the number that the row needs. Meanwhile
- * prefetches the row at distance `next`.
+ * Copies a row by way of `registers` registers; if this is 0, as many as the row needs. Meanwhile
+ * prefetches the row that is `next` bytes further.
  */
 BYTES_INLINE void copy_row(uint8_t *to, const uint8_t *from, size_t run, size_t next,
                            bool of_source, size_t registers)
@@ -98,7 +98,7 @@ BYTES_INLINE void copy_row(uint8_t *to, const uint8_t *from, size_t run, size_t 
 
 BYTES_INLINE void rows_apart(const struct leaf_nest *all, size_t run, bool of_source)
 {
-    const struct leaf_nest copy = *all, *nest = &copy; /* stores cannot change a copy */
+    const struct leaf_nest copy = *all, *nest = &copy; /* the compiler knows: no store changes it */
     const size_t next = next_row(all, run), ahead = TUNED(avx512_store_ahead);
 
     if (of_source && run < TUNE_AVX512_FETCH_ROW)

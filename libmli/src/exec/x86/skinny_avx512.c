@@ -31,7 +31,7 @@ enum { LINE = 64, MOST = 9, SIZES = 4 };
 /* The tables for one S and one size of element. */
 static struct network {
     _Alignas(LINE) uint8_t order[MOST][LINE]; /* byte i of a plane is byte order[i] of its blend */
-    uint8_t places[MOST][LINE];               /* the inverse of order */
+    uint8_t places[MOST][LINE];               /* the inverse of the permutation order[] */
     uint8_t turn[MOST][LINE]; /* turn[i]: permutation that rotates a line by i elements */
     uint64_t mask[MOST];      /* bytes of every S-th element, starting with this element */
     size_t line[MOST];        /* start of each line, in bytes */
