@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mlictl selftest: random moves on every engine, each verified byte by byte. */
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -11,7 +10,6 @@
 #include "cli/link/boards.h"
 #include "cli/link/tuning_choice.h"
 #include "cli/selftest/round.h"
-#include "cli/term/cancel.h"
 #include "cli/term/phrase.h"
 #include "cli/term/print.h"
 #include "cli/term/terminal.h"

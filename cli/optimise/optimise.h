@@ -16,7 +16,6 @@
 #include <stdint.h>
 
 #include "cli/job/job_files.h"
-#include "cli/job/produced.h"
 #include "cli/optimise/coded_input.h"
 #include "cli/optimise/program.h"
 #include "cli/options.h"

@@ -33,7 +33,6 @@
 #include "proto/file/npy.h"
 #include "proto/json/fault.h"
 #include "proto/json/jsonw.h"
-#include "proto/wire/wire_limits.h"
 
 /*
  * X(name, text): why a job or an intermediate result stays. A %s in a text stands for the name of

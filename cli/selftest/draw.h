@@ -4,7 +4,6 @@
 #define CLI_SELFTEST_DRAW_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 struct draw {

@@ -2,7 +2,6 @@
 #include "cli/tile/tile_result.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "cli/explain/svgw.h"

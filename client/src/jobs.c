@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The methods job.submit, job.status, job.cancel, job.wait and job.list. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "client/src/client_state.h"
 #include "proto/wire/methods.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Prepared jobs: the methods job.prepare, job.start and job.release. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "client/src/client_state.h"
 #include "proto/wire/methods.h"

@@ -2,7 +2,6 @@
 #include "daemon/config/config.h"
 
 #include <inttypes.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +11,6 @@
 #include "daemon/config/address.h"
 #include "daemon/memory/sigbus.h"
 #include "mli_mov_api.h"
-#include "proto/json/json.h"
 #include "proto/wire/rpc.h"
 #include "proto/wire/wire_limits.h"
 

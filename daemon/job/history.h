@@ -19,7 +19,6 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <sys/types.h>
 
 #include "daemon/base/hash_table.h"
 #include "daemon/base/link.h"

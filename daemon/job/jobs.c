@@ -5,7 +5,6 @@
 #include "daemon/base/log.h"
 #include "daemon/job/jobs.h"
 #include "proto/json/json.h"
-#include "proto/wire/job.h"
 
 /* Forgets records beyond a lowered limits.history. */
 static void on_trimming(struct chore *chore)

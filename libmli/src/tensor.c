@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "libmli/src/tensor.h"
 
-#include <stddef.h>
-
 uint32_t element_bytes(mli_element_type type)
 {
     switch (type) {

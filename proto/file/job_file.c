@@ -4,10 +4,8 @@
 #include <string.h>
 
 #include "proto/file/job_file.h"
-#include "proto/file/job_spec.h"
 #include "proto/file/slice.h"
 #include "proto/json/json.h"
-#include "proto/wire/job.h"
 #include "proto/wire/wire_limits.h"
 
 /* The names of the jobs of a file, and the references to these names in "after". */

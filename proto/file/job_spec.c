@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <inttypes.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,8 +7,6 @@
 #include "mli_helpers_api.h"
 #include "proto/file/job_spec.h"
 #include "proto/file/npy.h"
-#include "proto/json/json.h"
-#include "proto/wire/job.h"
 #include "proto/wire/wire_limits.h"
 
 static const char prefix[] = "sha256:";

@@ -2,7 +2,6 @@
 #include "proto/json/utf8.h"
 
 #include <endian.h>
-#include <stdbool.h>
 #include <string.h>
 
 static bool continues(unsigned char byte)

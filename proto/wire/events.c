@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 
-#include "proto/json/json.h"
 #include "proto/wire/events.h"
 #include "proto/wire/wire_limits.h"
 

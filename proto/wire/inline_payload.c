@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "proto/wire/inline_payload.h"
 
-#include "proto/json/json.h"
-
 /* Reads an item of a request. */
 static int read_request_item(const struct json *object, struct inline_item *item)
 {

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <inttypes.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "mli_mov_api.h"
-#include "proto/json/json.h"
 #include "proto/wire/fault_object.h"
 #include "proto/wire/job.h"
-#include "proto/wire/wire_limits.h"
 
 int job_name_read(const struct json *value, char **name)
 {

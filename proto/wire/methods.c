@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
 
-#include "proto/json/json.h"
 #include "proto/wire/methods.h"
 
 static const char *const phase_names[] = {"serving", "draining", "drained", NULL};

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "proto/wire/rpc.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "proto/json/json.h"
 #include "proto/wire/fault_object.h"
 #include "proto/wire/inline_payload.h"
 

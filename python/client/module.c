@@ -19,7 +19,6 @@
 #include "python/client/tied_process.h"
 #include "python/core/errors.h"
 #include "python/core/integers.h"
-#include "python/core/window.h"
 
 struct job_arguments {
     struct arguments move;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <stddef.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "python/core/errors.h"

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdbool.h>
 #include <string.h>
 
 #include "target/cost/cost.h"

@@ -2,8 +2,6 @@
 #include "libmli/port/mock/mock_device.h"
 
 #include <stdatomic.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <string.h>
 
 enum { NEVER = -1 };
