@@ -18,6 +18,15 @@ PyObject *import_attribute(const char *module, const char *name)
     return attribute;
 }
 
+PyObject *call_imported(const char *module, const char *name, PyObject *argument)
+{
+    PyObject *function = import_attribute(module, name);
+    PyObject *result = function ? PyObject_CallFunctionObjArgs(function, argument, NULL) : NULL;
+
+    Py_XDECREF(function);
+    return result;
+}
+
 int errors_init(void)
 {
     error_type = import_attribute("mli._errors", "Error");

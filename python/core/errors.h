@@ -14,6 +14,9 @@
  */
 PyObject *import_attribute(const char *module, const char *name);
 
+/** Calls a function of a module, which it imports, with one argument. */
+PyObject *call_imported(const char *module, const char *name, PyObject *argument);
+
 /** Imports mli._errors. Returns 0, or -1 with an exception. */
 int errors_init(void);
 

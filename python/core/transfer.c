@@ -257,13 +257,7 @@ PyDoc_STRVAR(generic_doc, "For annotations, like Plan[NDArray[int8]]: the type o
 /* The asyncio part is in Python. */
 static PyObject *transfer_await(PyObject *self)
 {
-    PyObject *module = PyImport_ImportModule("mli._awaiting"), *iterator;
-
-    if (!module)
-        return NULL;
-    iterator = PyObject_CallMethod(module, "await_transfer", "O", self);
-    Py_DECREF(module);
-    return iterator;
+    return call_imported("mli._awaiting", "await_transfer", self);
 }
 
 static PyMethodDef transfer_methods[] = {

@@ -181,25 +181,13 @@ static int read_indices(struct window *window, PyObject *tuple)
     return status;
 }
 
-/* Returns the indices in a text like "1:9,::2" as a tuple. */
-static PyObject *parse_text(PyObject *text)
-{
-    PyObject *module = PyImport_ImportModule("mli._slices"), *tuple;
-
-    if (!module)
-        return NULL;
-    tuple = PyObject_CallMethod(module, "parse", "O", text);
-    Py_DECREF(module);
-    return tuple;
-}
-
 static int read_slice(struct window *window, PyObject *slice)
 {
     PyObject *tuple;
     int status;
 
     if (PyUnicode_Check(slice))
-        tuple = parse_text(slice);
+        tuple = call_imported("mli._slices", "parse", slice);
     else if (PyTuple_Check(slice))
         tuple = Py_NewRef(slice);
     else
