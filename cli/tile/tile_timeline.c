@@ -206,24 +206,24 @@ static void trace(const struct drawing *d, struct textw *w)
     timeline_trace(w, &timeline);
 }
 
-int tile_timeline_draw(struct textw *w, const struct tile_result *result, struct fault *fault)
+static int write(struct textw *w, const struct tile_result *result,
+                 void (*content)(const struct drawing *d, struct textw *w), struct fault *fault)
 {
     struct drawing d;
     int status = init(&d, result);
 
     if (status == 0)
-        draw(&d, w);
+        content(&d, w);
     finish(&d);
     return status < 0 ? fault_no_memory(fault) : 0;
 }
 
+int tile_timeline_draw(struct textw *w, const struct tile_result *result, struct fault *fault)
+{
+    return write(w, result, draw, fault);
+}
+
 int tile_timeline_trace(struct textw *w, const struct tile_result *result, struct fault *fault)
 {
-    struct drawing d;
-    int status = init(&d, result);
-
-    if (status == 0)
-        trace(&d, w);
-    finish(&d);
-    return status < 0 ? fault_no_memory(fault) : 0;
+    return write(w, result, trace, fault);
 }

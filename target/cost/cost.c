@@ -183,8 +183,7 @@ static enum move_class cost_of_processor(profile_cost part[COST_PARTS], struct t
 
     measure_traffic(read, written, profile, memories, plan);
     measured_time(&time, &profile->measured, plan);
-    for (enum cost_part i = 0; i < COST_PARTS; i++)
-        part[i] = 0;
+    memset(part, 0, COST_PARTS * sizeof *part);
     part[COST_START] = profile_cost_rounded(time.start, MEASURED_CYCLES_MAX);
     part[COST_DESCRIPTORS] = profile_cost_rounded(time.calls, MEASURED_CYCLES_MAX);
     part[COST_ROWS] = profile_cost_rounded(time.rows, MEASURED_CYCLES_MAX);
@@ -223,8 +222,7 @@ static void cost_on_processor(struct move_cost *cost, const struct target_profil
             continue;
         cost->total = total;
         cost->class = class;
-        for (enum cost_part p = 0; p < COST_PARTS; p++)
-            cost->part[p] = part[p];
+        memcpy(cost->part, part, sizeof part);
     }
     for (enum cost_part p = 0; p < COST_PARTS; p++)
         if (cost->part[p] > cost->part[cost->dominant])
@@ -287,8 +285,7 @@ void cost_of_move(struct move_cost *cost, const struct target_profile *profile,
         }
         if (own_time(part) >= slowest) {
             slowest = own_time(part);
-            for (enum cost_part p = 0; p < COST_PARTS; p++)
-                cost->part[p] = part[p];
+            memcpy(cost->part, part, sizeof part);
         }
     }
     /* The bus carries the data of all channels. */
