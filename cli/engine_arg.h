@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Engines named on the command line. */
-#ifndef CLI_ENGINE_ARG_H
-#define CLI_ENGINE_ARG_H
+#pragma once
 
 #include "proto/json/fault.h"
 
@@ -10,5 +9,3 @@
  * Returns 0, or -1 with a fault that names the nearest engine. The library checks the rest.
  */
 int engine_arg_check(const char *spec, struct fault *fault);
-
-#endif /* CLI_ENGINE_ARG_H */

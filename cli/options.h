@@ -9,8 +9,7 @@
  *     {"fail-fast", 0, NULL, "Stop at the first case that fails."},
  *     {"timeout", 0, "MS", "Stop waiting after MS milliseconds (default: 5000 ms)."},
  */
-#ifndef CLI_OPTIONS_H
-#define CLI_OPTIONS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -165,5 +164,3 @@ const char *words_text(char out[WORDS_TEXT_MAX], const char *const *words);
  * "--format".
  */
 int words_find(const char *what, const char *given, const char *const *words);
-
-#endif /* CLI_OPTIONS_H */

@@ -3,8 +3,7 @@
  * One attempt at a case reads the job file and runs its jobs, one at a time, until a job fails. A
  * trial is all attempts at a case until its verdict.
  */
-#ifndef CLI_BATCH_ATTEMPT_H
-#define CLI_BATCH_ATTEMPT_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -75,5 +74,3 @@ struct trial {
 void trial_run(struct trial *trial, const struct batch_case *batch_case,
                const struct trial_plan *plan, const struct connector *connector,
                struct daemon_link *link);
-
-#endif /* CLI_BATCH_ATTEMPT_H */

@@ -20,8 +20,7 @@
  *
  * To add a batch option, start in batch_options.h; a form of report, in cli/report/report.h.
  */
-#ifndef CLI_BATCH_BATCH_H
-#define CLI_BATCH_BATCH_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -130,5 +129,3 @@ int batch_queue_open(const struct options *options, struct queue **queue,
 enum exit_code batch_enqueue(const struct options *options);
 enum exit_code batch_show_status(const struct options *options);
 enum exit_code batch_collect(const struct options *options);
-
-#endif /* CLI_BATCH_BATCH_H */

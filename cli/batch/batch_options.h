@@ -18,8 +18,7 @@
  *   4. Test it in the file tests/integration/test_batch*.py of its topic: meson test -C build
  *      mlictl_batch_TOPIC mlictl_help mlictl_man. Add it to CHANGELOG.md.
  */
-#ifndef CLI_BATCH_OPTIONS_H
-#define CLI_BATCH_OPTIONS_H
+#pragma once
 
 #include "cli/options.h"
 
@@ -42,5 +41,3 @@ enum {
 extern const struct option batch_options[];
 
 #define BATCH_KEEP "batch-failed" /* the default of --keep */
-
-#endif /* CLI_BATCH_OPTIONS_H */

@@ -6,8 +6,7 @@
  *          -> *.json: one job file
  *          -> any other file, or "-": a manifest, with a path on each line
  */
-#ifndef CLI_BATCH_CASES_H
-#define CLI_BATCH_CASES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -107,5 +106,3 @@ int manifest_take_line(const struct manifest *manifest, const char *line, size_t
 
 /** Sets manifest->fault to "PATH:LINE: why". Returns -1. */
 int manifest_refuse(const struct manifest *manifest, const char *why);
-
-#endif /* CLI_BATCH_CASES_H */

@@ -3,8 +3,7 @@
  * The service that runs the jobs of a batch: the one in this process, or a daemon with --socket or
  * --host. Each worker has a connection of its own.
  */
-#ifndef CLI_BATCH_CONNECTOR_H
-#define CLI_BATCH_CONNECTOR_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -49,5 +48,3 @@ int connector_setup(struct run_setup *setup, const struct options *options,
  * run --engine mock batch-failed/a/job.json". The caller frees the command. NULL: out of memory.
  */
 char *connector_rerun_command(const struct options *options, const char *job_file);
-
-#endif /* CLI_BATCH_CONNECTOR_H */

@@ -17,8 +17,7 @@
  * A run writes and removes only directories that are in the list, and follows no symbolic links
  * below DIR.
  */
-#ifndef CLI_BATCH_KEPT_H
-#define CLI_BATCH_KEPT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -110,5 +109,3 @@ void kept_clean(const struct keeping *keeping, const struct kept_case *cases, si
 
 /** Removes DIR/.kept-files when a run has ended; the hard links in kept cases stay. */
 void kept_end(const char *directory);
-
-#endif /* CLI_BATCH_KEPT_H */

@@ -2,8 +2,7 @@
 /*
  * --resume: notes the inputs of each result, and later decides which results are still valid.
  */
-#ifndef CLI_BATCH_RESUME_H
-#define CLI_BATCH_RESUME_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -54,5 +53,3 @@ uint64_t case_inputs_of(const struct fingerprint *fingerprint);
  * Returns 0, or -1 if the job file cannot be read. */
 int case_inputs_read(const char *path, struct contents *contents, uint64_t *inputs,
                      struct fault *fault);
-
-#endif /* CLI_BATCH_RESUME_H */

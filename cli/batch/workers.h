@@ -5,8 +5,7 @@
  *
  *     worker: take a case -> trial_run(): attempts until the verdict -> hand in the result
  */
-#ifndef CLI_BATCH_WORKERS_H
-#define CLI_BATCH_WORKERS_H
+#pragma once
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -172,5 +171,3 @@ struct workers_callbacks {
  */
 enum exit_code workers_run(const struct workers_plan *plan, struct daemon_link *first,
                            const struct workers_callbacks *callbacks, struct fault *fault);
-
-#endif /* CLI_BATCH_WORKERS_H */

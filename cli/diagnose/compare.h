@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Comparison of two tensors, bit by bit. */
-#ifndef CLI_DIAGNOSE_COMPARE_H
-#define CLI_DIAGNOSE_COMPARE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -131,5 +130,3 @@ void difference_print(const struct print_style *style, const char *before, bool 
 
 /** Writes a difference as member `key`; null for DIFFERENCE_NONE. */
 void difference_json(struct jsonw *w, const char *key, const struct difference *difference);
-
-#endif /* CLI_DIAGNOSE_COMPARE_H */

@@ -12,8 +12,7 @@
  * A diagnosis is only printed if all elements were checked. Constant data, too few elements and
  * noise give none. The time is linear in the size of the tensors, and memory does not depend on it.
  */
-#ifndef CLI_DIAGNOSE_DIAGNOSE_H
-#define CLI_DIAGNOSE_DIAGNOSE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -60,5 +59,3 @@ void diagnose_origins(const struct diagnose_request *request, struct differing *
 
 /** Writes a diagnosis as member "diagnosis"; nothing if there is none. */
 void diagnosis_json(struct jsonw *w, const struct diagnosis *diagnosis);
-
-#endif /* CLI_DIAGNOSE_DIAGNOSE_H */

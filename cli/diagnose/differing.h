@@ -4,8 +4,7 @@
  * their number in each plane, the largest difference, and a sample for a diagnosis. The size of
  * struct differing does not depend on the tensors.
  */
-#ifndef CLI_DIAGNOSE_DIFFERING_H
-#define CLI_DIAGNOSE_DIFFERING_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -92,5 +91,3 @@ const char *differing_planes(const struct differing *differing, char out[DIFFERI
 
 /** Writes the members region, largest, planes and first into the open object. */
 void differing_json(struct jsonw *w, const struct differing *differing);
-
-#endif /* CLI_DIAGNOSE_DIFFERING_H */

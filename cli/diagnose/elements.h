@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The elements of a mapped tensor, by coordinate and by index in C order, as words of bits. */
-#ifndef CLI_DIAGNOSE_ELEMENTS_H
-#define CLI_DIAGNOSE_ELEMENTS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -42,5 +41,3 @@ bool elements_next(const struct elements *elements, uint32_t *at);
  * The distances vary, so that samples are not all in one column.
  */
 uint64_t elements_sample(uint64_t count, uint32_t samples, uint32_t i);
-
-#endif /* CLI_DIAGNOSE_ELEMENTS_H */

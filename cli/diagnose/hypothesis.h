@@ -8,8 +8,7 @@
  * there, describe its name in mlictl-diff(1), and plant the mistake in
  * tests/unit/diagnose/test_diagnose.c.
  */
-#ifndef CLI_DIAGNOSE_HYPOTHESIS_H
-#define CLI_DIAGNOSE_HYPOTHESIS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -117,5 +116,3 @@ void lookup_run(struct lookup *lookup, const struct elements *elements);
 
 /** Returns whether the tensor has exactly one element with these bits. */
 bool lookup_unique(const struct lookup *lookup, uint32_t index);
-
-#endif /* CLI_DIAGNOSE_HYPOTHESIS_H */

@@ -4,8 +4,7 @@
  * reference follows one dimension of the tensor, with an offset and a step. Every move is such a
  * map from its output to its source, and most mistakes in a move are other maps.
  */
-#ifndef CLI_DIAGNOSE_MAP_H
-#define CLI_DIAGNOSE_MAP_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -48,5 +47,3 @@ bool map_same(const struct map *a, const struct map *b, const uint32_t *shape);
  */
 void map_add(struct phrase *phrase, const struct map *map, const char *reference,
              const uint32_t *shape);
-
-#endif /* CLI_DIAGNOSE_MAP_H */

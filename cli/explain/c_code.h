@@ -7,8 +7,7 @@
  * board becomes a constant address, any other buffer an array; the caller gives the addresses of
  * files.
  */
-#ifndef CLI_EXPLAIN_C_CODE_H
-#define CLI_EXPLAIN_C_CODE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -53,5 +52,3 @@ void c_sequence_add(struct c_sequence *sequence, const struct explained *explain
 /** Writes the function move_all(), or move_all_N() if `number` is not null. */
 void c_sequence_write(struct textw *w, const struct c_sequence *sequence, const char *path,
                       const size_t *number);
-
-#endif /* CLI_EXPLAIN_C_CODE_H */

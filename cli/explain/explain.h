@@ -17,8 +17,7 @@
  * To add a state of a cell, start with PICTURE_STATE_TABLE in picture.h. To add a form of picture,
  * lay a struct picture out with picture_fit() and picture_block_init(), as picture_text.c does.
  */
-#ifndef CLI_EXPLAIN_H
-#define CLI_EXPLAIN_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -79,5 +78,3 @@ void explain_output_job(struct explain_output *output, size_t number, const stru
  * measured timeline of --measured beside the model's.
  */
 enum exit_code explain_output_timeline(struct explain_output *output, struct timeline *timeline);
-
-#endif /* CLI_EXPLAIN_H */

@@ -19,8 +19,7 @@
  * Files: picture.c (the cells, their colours, --view), picture_block.c (places of the cells of a
  * side), picture_words.c (texts in a picture).
  */
-#ifndef CLI_PICTURE_H
-#define CLI_PICTURE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -360,5 +359,3 @@ bool svg_target_is_stdout(const struct svg_target *target);
  * that all paths differ. The caller frees the path. Null: out of memory.
  */
 char *svg_target_path(const struct svg_target *target, size_t file, size_t job, const char *name);
-
-#endif /* CLI_PICTURE_H */

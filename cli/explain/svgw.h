@@ -3,8 +3,7 @@
  * A writer of SVG into a growing buffer, with the conventions of jsonw.h. Its output is well-formed
  * XML for any text. Numbers are integers, since some locales write a decimal comma.
  */
-#ifndef CLI_SVGW_H
-#define CLI_SVGW_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -44,5 +43,3 @@ void svgw_text(struct textw *w, int x, int y, const struct svgw_font *font, cons
 
 /** Returns an upper estimate of a text's width in common fonts, in pixels. */
 int svgw_text_width(const char *text, int size);
-
-#endif /* CLI_SVGW_H */

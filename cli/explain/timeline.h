@@ -10,8 +10,7 @@
  *
  * All of them show a measured timeline (struct measured) beside the model's, if there is one.
  */
-#ifndef CLI_TIMELINE_H
-#define CLI_TIMELINE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -122,5 +121,3 @@ int timeline_trace_save(const struct timeline *timeline, const char *path, struc
 /** Draws the timeline to an SVG file, or to standard output if `path` is "-". Returns 0, or -1 with
  * the fault. */
 int timeline_draw(const struct timeline *timeline, const char *path, struct fault *fault);
-
-#endif /* CLI_TIMELINE_H */

@@ -14,8 +14,7 @@
  *
  * To add a kind of slot, start here: add it to the table below.
  */
-#ifndef CLI_TIMELINE_CHART_H
-#define CLI_TIMELINE_CHART_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -100,5 +99,3 @@ int timeline_chart_save(const struct timeline_chart *chart, const char *path, st
 /** Sets *peak to the largest number of bytes of a memory that are in use at one time. Returns false
  *  if out of memory. */
 bool timeline_peak(const struct timeline_panel *panel, uint32_t memory, uint64_t *peak);
-
-#endif /* CLI_TIMELINE_CHART_H */

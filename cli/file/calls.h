@@ -4,8 +4,7 @@
  * call may wait for the server, so that signals can interrupt it. Also random numbers, and the
  * limit on open files.
  */
-#ifndef CLI_CALLS_H
-#define CLI_CALLS_H
+#pragma once
 
 #include <fcntl.h>
 #include <stdint.h>
@@ -53,5 +52,3 @@ uint32_t random_number(void);
 
 /** Raises the limit on open files to the largest that is allowed. Does nothing if that fails. */
 void descriptor_limit_raise(void);
-
-#endif /* CLI_CALLS_H */

@@ -9,8 +9,7 @@
  * file), file_map.c (mapping a file; in regular.h), calls.h (system calls).
  * To add a kind of output, start here, with an output_init_... function.
  */
-#ifndef CLI_OUTPUT_H
-#define CLI_OUTPUT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -124,5 +123,3 @@ int output_save(const char *path, const void *bytes, size_t size, bool replace,
  */
 int output_save_text(struct textw *w, const char *path, const char *begin, const char *what,
                      struct fault *fault);
-
-#endif /* CLI_OUTPUT_H */

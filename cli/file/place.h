@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The place of a file that need not exist: its directory and its name, for any form of the path.
  * Also makes hints for messages about missing files. */
-#ifndef CLI_PLACE_H
-#define CLI_PLACE_H
+#pragma once
 
 #include <limits.h>
 #include <stdbool.h>
@@ -53,5 +52,3 @@ enum { NEAR_FILE_MAX = 64 + PRINT_PATH_MAX };
  * if no name is similar. Returns `out`.
  */
 const char *near_file(char out[NEAR_FILE_MAX], const char *path);
-
-#endif /* CLI_PLACE_H */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Regular files: opened without side effects, locked, hashed, mapped. Also files in memory. */
-#ifndef CLI_REGULAR_H
-#define CLI_REGULAR_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -65,5 +64,3 @@ int file_map_init(struct file_map *map, int fd, uint64_t offset, uint64_t size);
 bool file_map_is_broken(const struct file_map *map);
 
 void file_map_finish(struct file_map *map);
-
-#endif /* CLI_REGULAR_H */

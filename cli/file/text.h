@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Reading a whole file into memory. */
-#ifndef CLI_TEXT_H
-#define CLI_TEXT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -24,5 +23,3 @@ int text_read(struct text *text, int fd, size_t max, struct fault *fault);
 int text_load(struct text *text, const char *path, size_t max, bool regular, struct fault *fault);
 
 void text_finish(struct text *text);
-
-#endif /* CLI_TEXT_H */

@@ -4,12 +4,9 @@
  * element of each result element. The loops over coordinates share no code with the strided moves
  * of move.c or with libmli.
  */
-#ifndef CLI_IMPORT_ELEMENT_H
-#define CLI_IMPORT_ELEMENT_H
+#pragma once
 
 #include "cli/import/movement.h"
 
 /** Computes the result, movement_elements() * dtype->size bytes, from packed sources. */
 void element_compute(const struct movement *movement, const uint8_t *const *sources, uint8_t *out);
-
-#endif /* CLI_IMPORT_ELEMENT_H */

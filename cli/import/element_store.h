@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The elements of a model's tensors while a case is made: constants, given files, generated values
  * and results of movements. */
-#ifndef CLI_IMPORT_ELEMENT_STORE_H
-#define CLI_IMPORT_ELEMENT_STORE_H
+#pragma once
 
 #include "cli/model/model.h"
 #include "cli/tensor/dtype.h"
@@ -43,5 +42,3 @@ int element_store_put(struct element_store *store, size_t tensor, uint8_t *eleme
 
 /** Frees all elements except those of the model and of given files. */
 void element_store_forget(struct element_store *store);
-
-#endif /* CLI_IMPORT_ELEMENT_STORE_H */

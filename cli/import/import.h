@@ -3,8 +3,7 @@
  * The cases of a model: job files with jobs for each node that moves data. Nodes that pass tensors
  * to one another share a case, so that their jobs can wait for one another.
  */
-#ifndef CLI_IMPORT_H
-#define CLI_IMPORT_H
+#pragma once
 
 #include "cli/file/regular.h"
 #include "cli/import/element_store.h"
@@ -107,5 +106,3 @@ void import_report_manifest(const struct import *import, struct textw *text);
 void import_report_nodes(const struct import *import, const struct print_style *style);
 
 void import_report_summary(const struct import *import, const struct print_style *style);
-
-#endif /* CLI_IMPORT_H */

@@ -3,8 +3,7 @@
  * The directory that `mlictl import` writes. It is made under a hidden name beside its final path,
  * and renamed when it is complete: at the final path it is complete or does not exist.
  */
-#ifndef CLI_IMPORT_OUTPUT_H
-#define CLI_IMPORT_OUTPUT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -45,5 +44,3 @@ int import_output_commit(struct import_output *output, struct fault *fault);
 
 /** Removes a directory that was not committed. */
 void import_output_finish(struct import_output *output);
-
-#endif /* CLI_IMPORT_OUTPUT_H */

@@ -4,8 +4,7 @@
  * writes it with strides. Before moves_fold() (fold.c) a move may have more axes than libmli
  * allows.
  */
-#ifndef CLI_IMPORT_MOVE_H
-#define CLI_IMPORT_MOVE_H
+#pragma once
 
 #include "cli/import/movement.h"
 #include "cli/job/axes.h"
@@ -38,5 +37,3 @@ int moves_add(struct moves *moves, const struct move *move);
  * there is no memory, or if moves->too_many or moves->too_wide is set.
  */
 int moves_fold(struct moves *moves);
-
-#endif /* CLI_IMPORT_MOVE_H */

@@ -16,8 +16,7 @@
  * To add an operator, start here: read it in onnx_nodes.c or tflite_nodes.c. To add a kind of
  * movement: extend enum movement_kind, element.c and move.c.
  */
-#ifndef CLI_IMPORT_MOVEMENT_H
-#define CLI_IMPORT_MOVEMENT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -111,5 +110,3 @@ static inline uint64_t movement_elements(uint32_t rank, const uint64_t *shape)
         elements *= shape[d];
     return elements;
 }
-
-#endif /* CLI_IMPORT_MOVEMENT_H */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Names of files and jobs from names in a model. */
-#ifndef CLI_IMPORT_NAMES_H
-#define CLI_IMPORT_NAMES_H
+#pragma once
 
 #include <stddef.h>
 
@@ -14,5 +13,3 @@ enum { IMPORT_NAME_MAX = 80 };
  */
 const char *import_name(char out[IMPORT_NAME_MAX], size_t number, size_t total, const char *kind,
                         const char *name);
-
-#endif /* CLI_IMPORT_NAMES_H */

@@ -3,8 +3,7 @@
  * Functions for the readers of nodes: operands, attributes and results. A function that returns
  * bool returns false after node_refuse(): the calling reader must then return false, too.
  */
-#ifndef CLI_IMPORT_NODE_READER_H
-#define CLI_IMPORT_NODE_READER_H
+#pragma once
 
 #include "cli/import/movement.h"
 
@@ -91,5 +90,3 @@ struct node_operator {
     bool (*read)(struct node_reader *reader);
 };
 extern const struct node_operator onnx_operators[], tflite_operators[];
-
-#endif /* CLI_IMPORT_NODE_READER_H */

@@ -4,8 +4,7 @@
  * the buffers with an address, then all others in the order of the file. A buffer without an
  * address gets the smallest free range that is large enough.
  */
-#ifndef CLI_BUFFER_PLACES_H
-#define CLI_BUFFER_PLACES_H
+#pragma once
 
 #include <stdint.h>
 
@@ -29,5 +28,3 @@ struct buffer_places {
 int buffer_places_init(struct buffer_places *places, const struct target_profile *profile,
                        const struct job_file *file, struct fault *fault);
 void buffer_places_finish(struct buffer_places *places);
-
-#endif /* CLI_BUFFER_PLACES_H */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The bytes that a move reads or writes in one tensor: equal runs inside strided loops. */
-#ifndef CLI_BYTE_SET_H
-#define CLI_BYTE_SET_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -40,5 +39,3 @@ uint64_t byte_set_end(const struct byte_set *set);
  * step lowers it; at 0, the result is true without proof.
  */
 bool byte_sets_meet(const struct byte_set *a, const struct byte_set *b, uint64_t *budget);
-
-#endif /* CLI_BYTE_SET_H */

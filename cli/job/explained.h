@@ -7,8 +7,7 @@
  * To add a fact, start here: add it to struct explained, fill it in explained_init(), and print it
  * in explain_text.c and explain_json.c (members are documented in mlictl-explain(1)).
  */
-#ifndef CLI_JOB_EXPLAINED_H
-#define CLI_JOB_EXPLAINED_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -162,5 +161,3 @@ void explained_written_box(const mli_explanation *move, uint64_t first[MLI_MAX_R
 
 /** Measures memcpy_ns in a fraction of a second. If out of memory, `timed` stays false. */
 void explained_time_memcpy(struct explained *explained);
-
-#endif /* CLI_JOB_EXPLAINED_H */

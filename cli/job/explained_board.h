@@ -9,8 +9,7 @@
  * docs/profiles.md describes both. To add a remark, start here: add it to the table, make it in
  * board_remarks_make(), and describe it in docs/profiles.md and mlictl-explain(1).
  */
-#ifndef CLI_JOB_EXPLAINED_BOARD_H
-#define CLI_JOB_EXPLAINED_BOARD_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -118,5 +117,3 @@ void board_remarks_json(struct jsonw *w, const char *key, const struct board_rem
  */
 int job_board_init(struct explained_board *board, const struct job_board_context *context,
                    const struct resolved *resolved, struct fault *fault);
-
-#endif /* CLI_JOB_EXPLAINED_BOARD_H */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Job files: text, jobs, and the order in which the jobs can run. */
-#ifndef CLI_JOB_FILES_H
-#define CLI_JOB_FILES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -38,5 +37,3 @@ static inline bool is_staged(const struct job_spec *job)
 {
     return job->stage[0] != '\0';
 }
-
-#endif /* CLI_JOB_FILES_H */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The rules of a target profile for jobs, for commands that check jobs without running them. */
-#ifndef CLI_JOB_RULES_H
-#define CLI_JOB_RULES_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -57,5 +56,3 @@ int job_rules_check_staging(const struct job_rules *rules, struct staging *stage
 void job_rules_advise(const struct job_rules *rules, const struct job_file *file,
                       const struct resolved *resolved, const struct produced *produced,
                       struct board_remarks *remarks);
-
-#endif /* CLI_JOB_RULES_H */

@@ -9,8 +9,7 @@
  *                           outcome_judge_output()
  *     only planned       -> outcome_judge_plan()
  */
-#ifndef CLI_OUTCOME_H
-#define CLI_OUTCOME_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -109,5 +108,3 @@ void job_report_validated(const struct print_style *style, const struct job_file
 /** Prints only the object. */
 void job_report_json(const struct job_file *file, const struct job_spec *job,
                      const struct outcome *outcome);
-
-#endif /* CLI_OUTCOME_H */

@@ -3,8 +3,7 @@
  * Outputs of earlier jobs that are not on the disk, for the later jobs that read them. `mlictl
  * validate` moves no data and only describes the files; `mlictl batch` keeps them in memory.
  */
-#ifndef CLI_PRODUCED_H
-#define CLI_PRODUCED_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -43,5 +42,3 @@ int produced_add(struct produced *produced, const char *path, const struct tenso
  */
 int produced_find(const struct produced *produced, const char *path,
                   const struct tensor_file **found);
-
-#endif /* CLI_PRODUCED_H */

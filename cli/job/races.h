@@ -9,8 +9,7 @@
  * Parameters: a buffer holds elements only, so the job that reads it states the quantisation
  * parameters of its source again.
  */
-#ifndef CLI_RACES_H
-#define CLI_RACES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -60,5 +59,3 @@ void races_report(const struct races *races, const struct print_style *style);
  * than those with which an earlier job has written it. Call it before races_report().
  */
 void races_report_params(const struct races *races, const struct print_style *style);
-
-#endif /* CLI_RACES_H */

@@ -9,8 +9,7 @@
  *                     -> output, params: begun, not yet in place
  *                     -> wire: the job as sent, with a descriptor for each tensor in a file
  */
-#ifndef CLI_RESOLVE_H
-#define CLI_RESOLVE_H
+#pragma once
 
 #include "cli/file/output.h"
 #include "cli/job/job_files.h"
@@ -65,5 +64,3 @@ int resolved_produce(const struct resolved *resolved, struct produced *produced,
 
 /** Closes everything and drops outputs that were not committed. */
 void resolved_finish(struct resolved *resolved);
-
-#endif /* CLI_RESOLVE_H */

@@ -9,8 +9,7 @@
  *
  * Both buffers hold exactly the elements that the job writes, packed.
  */
-#ifndef CLI_STAGING_H
-#define CLI_STAGING_H
+#pragma once
 
 #include "cli/job/job_files.h"
 #include "cli/job/resolve.h"
@@ -47,5 +46,3 @@ int staging_check_capacity(const struct staging *stage, const struct target_prof
 int staging_blame(struct fault *fault);
 /** Turns a fault about a buffer of a step into a fault of "stage". Returns -1. */
 int staging_blame_step(struct fault *fault, int step);
-
-#endif /* CLI_STAGING_H */

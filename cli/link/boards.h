@@ -3,8 +3,7 @@
  * Boards at serial lines, as the rest of mlictl sees them. boards/link implements the functions,
  * and main() chooses them. A build without boards/link (-Dboards=disabled) only refuses boards.
  */
-#ifndef CLI_BOARDS_H
-#define CLI_BOARDS_H
+#pragma once
 
 #include "cli/options.h"
 #include "cli/term/exit_code.h"
@@ -109,5 +108,3 @@ extern const struct board_calls board_link_calls;
 
 /** Returns whether a URL of -H names a board, not a daemon. Accepts null. */
 bool is_board_url(const char *url);
-
-#endif /* CLI_BOARDS_H */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A connection to the service: libmli_client with mlictl's options, ^C and messages. */
-#ifndef CLI_DAEMON_LINK_H
-#define CLI_DAEMON_LINK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -99,5 +98,3 @@ int daemon_link_unreadable(const struct rpc_reply *reply, struct fault *fault);
 
 /** Fills the fault from an error of the library; closes an unusable connection. Returns -1. */
 int daemon_link_fault(struct daemon_link *link, const mli_client_error *error, struct fault *fault);
-
-#endif /* CLI_DAEMON_LINK_H */

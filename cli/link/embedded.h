@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The service inside this process. */
-#ifndef CLI_EMBEDDED_H
-#define CLI_EMBEDDED_H
+#pragma once
 
 #include <stdint.h>
 
@@ -56,5 +55,3 @@ int embedded_start(const struct options *options, uint32_t channels,
  */
 int embedded_connect(struct service_thread *service, const struct options *options,
                      struct daemon_link *link, struct fault *fault);
-
-#endif /* CLI_EMBEDDED_H */

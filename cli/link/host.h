@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Daemons on other machines: ssh://[user@]host[:port] becomes a command line. */
-#ifndef CLI_HOST_H
-#define CLI_HOST_H
+#pragma once
 
 #include "proto/json/fault.h"
 
@@ -20,5 +19,3 @@ struct host {
  * take a part of the URL for an option.
  */
 int host_parse(struct host *host, const char *url, const char *socket, struct fault *fault);
-
-#endif /* CLI_HOST_H */

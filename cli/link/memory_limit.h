@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The memory that this process may use. */
-#ifndef CLI_MEMORY_LIMIT_H
-#define CLI_MEMORY_LIMIT_H
+#pragma once
 
 #include <stdint.h>
 
@@ -14,5 +13,3 @@ uint64_t memory_limit(void);
 /** Like memory_limit(), for a machine with `physical` bytes, and for the groups that the text of
  * /proc/self/cgroup names, below the directory `root` (normally /sys/fs/cgroup). */
 uint64_t memory_limit_of(uint64_t physical, const char *groups, const char *root);
-
-#endif /* CLI_MEMORY_LIMIT_H */

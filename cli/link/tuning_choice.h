@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The tuning of libmli's kernels for the moves of this process. */
-#ifndef CLI_TUNING_CHOICE_H
-#define CLI_TUNING_CHOICE_H
+#pragma once
 
 #include "cli/options.h"
 #include "cli/term/exit_code.h"
@@ -22,5 +21,3 @@
  * printing what is wrong.
  */
 enum exit_code tuning_choose(const struct options *options);
-
-#endif /* CLI_TUNING_CHOICE_H */

@@ -9,8 +9,7 @@
  *
  * To add an option of make, start at MAKE_JOB_OPTIONS in make_job.h and read it in make_job.c.
  */
-#ifndef CLI_MAKE_JOB_H
-#define CLI_MAKE_JOB_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -82,5 +81,3 @@ int make_job_source(const struct options *options, const char *in, struct job_sp
 
 /** Sets job->expect to the value of --expect. Returns 0, or -1 after printing what is wrong. */
 int make_job_expect(const struct options *options, struct job_spec *job);
-
-#endif /* CLI_MAKE_JOB_H */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* File names of a job for a job file in another directory. */
-#ifndef CLI_MAKE_RELOCATE_H
-#define CLI_MAKE_RELOCATE_H
+#pragma once
 
 #include "proto/file/job_file.h"
 
@@ -13,5 +12,3 @@
 int relocate(struct job_spec *job, const char *path, struct fault *fault);
 /** Rewrites one name, a string on the heap; null stays null. */
 int relocate_name(char **name, const char *path, struct fault *fault);
-
-#endif /* CLI_MAKE_RELOCATE_H */

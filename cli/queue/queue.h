@@ -22,8 +22,7 @@
  *
  * A build without hiredis has only the first two files.
  */
-#ifndef CLI_QUEUE_H
-#define CLI_QUEUE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -231,5 +230,3 @@ int redis_count(struct redis *redis, struct queue_counts *counts, struct fault *
 int redis_status(struct redis *redis, struct queue_status *status, struct fault *fault);
 int redis_read(struct redis *redis, struct queue_entries *entries, struct fault *fault);
 int redis_remove(struct redis *redis, struct fault *fault);
-
-#endif /* CLI_QUEUE_H */

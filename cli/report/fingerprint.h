@@ -7,8 +7,7 @@
  *     setup       program, service, options: equal in one run     connector.c
  *     files       the files that the jobs read                    resume.c
  */
-#ifndef CLI_FINGERPRINT_H
-#define CLI_FINGERPRINT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -113,5 +112,3 @@ bool contents_same(struct contents *contents, const char *path, const struct con
  * still change without changing the stamp.
  */
 bool contents_stamp(const struct stat *status, char out[CONTENT_DIGITS + 1]);
-
-#endif /* CLI_FINGERPRINT_H */

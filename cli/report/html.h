@@ -15,8 +15,7 @@
  * To add a part of the page, start here: write it in reporter_html.c, style it in page/,
  * list new files of page/ in cli/meson.build, and test it in tests/integration/test_html.py.
  */
-#ifndef CLI_REPORT_HTML_H
-#define CLI_REPORT_HTML_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -57,5 +56,3 @@ struct durations {
 void durations_add(struct durations *durations, uint64_t ns);
 /** Writes the drawing; nothing if there are no cases. */
 void durations_write(struct textw *w, const struct durations *durations);
-
-#endif /* CLI_REPORT_HTML_H */

@@ -26,8 +26,7 @@
  *   3. Add its option to the table of cli/batch/batch_options.c, and to struct report_style.
  *   4. Test it in tests/unit/cli/test_batch_report.c.
  */
-#ifndef CLI_REPORT_H
-#define CLI_REPORT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -114,5 +113,3 @@ struct reporter {
 
 extern const struct reporter reporter_events, reporter_html, reporter_junit, reporter_lines,
     reporter_progress, reporter_tap;
-
-#endif /* CLI_REPORT_H */

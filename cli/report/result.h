@@ -6,8 +6,7 @@
  *     struct case_result      the result of a case          {"event":"case",...}
  *     struct batch_summary    the result of the run         {"event":"end",...}
  */
-#ifndef CLI_RESULT_H
-#define CLI_RESULT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -188,5 +187,3 @@ enum exit_code batch_summary_exit(const struct batch_summary *summary, bool flak
 void batch_summary_write(struct jsonw *w, const struct batch_summary *summary);
 /** Reads an "end" event. Returns 0, or -1 with value's fault filled. */
 int batch_summary_read(const struct json *value, struct batch_summary *summary);
-
-#endif /* CLI_RESULT_H */

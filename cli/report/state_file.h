@@ -17,8 +17,7 @@
  * reuses. The lines from the "begin" of the latest such run on are *current*: only they are results
  * of the last run, and `merge` reads only them.
  */
-#ifndef CLI_STATE_FILE_H
-#define CLI_STATE_FILE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -102,5 +101,3 @@ int state_file_end(struct state_file *state_file, const struct batch_summary *su
                    struct fault *fault);
 
 void state_file_close(struct state_file *state_file);
-
-#endif /* CLI_STATE_FILE_H */

@@ -9,8 +9,7 @@
  *                             -> execute.c      each job -> struct outcome
  *     job_limits.c has the limits of a service, for commands that only check jobs.
  */
-#ifndef CLI_RUN_EXECUTE_H
-#define CLI_RUN_EXECUTE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -122,5 +121,3 @@ void detach_end(void *context);
  */
 void detach_job(void *context, const struct job_file *file, const struct job_spec *job,
                 struct outcome *outcome);
-
-#endif /* CLI_RUN_EXECUTE_H */

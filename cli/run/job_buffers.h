@@ -3,8 +3,7 @@
  * The buffers of a job file at the service: allocated before the first job of the file, released
  * after the last one, without being saved.
  */
-#ifndef CLI_RUN_JOB_BUFFERS_H
-#define CLI_RUN_JOB_BUFFERS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -52,5 +51,3 @@ int job_buffers_open(const struct job_buffers *buffers, size_t index);
 
 /** Sets the numbers of the buffers that a job uses. */
 void job_buffers_refer(const struct job_buffers *buffers, struct resolved *resolved);
-
-#endif /* CLI_RUN_JOB_BUFFERS_H */

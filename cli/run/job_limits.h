@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The limits of a service for one job, for commands that check jobs without running them. */
-#ifndef CLI_RUN_JOB_LIMITS_H
-#define CLI_RUN_JOB_LIMITS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -46,5 +45,3 @@ int job_limits_check_buffers(const struct job_limits *limits, const struct job_f
 /** Refuses a job that exceeds a limit. Returns 0, or -1 with FAULT_LIMIT. */
 int job_limits_check(const struct job_limits *limits, const struct resolved *resolved,
                      const struct explained *explained, struct fault *fault);
-
-#endif /* CLI_RUN_JOB_LIMITS_H */

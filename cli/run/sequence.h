@@ -3,8 +3,7 @@
  * The jobs of a command line, in order. All files are read and checked before the first job
  * begins. A job with a failed predecessor is skipped; all other jobs still run.
  */
-#ifndef CLI_RUN_SEQUENCE_H
-#define CLI_RUN_SEQUENCE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -57,5 +56,3 @@ uint32_t sequence_channels(const struct sequence *sequence);
     {                                                                                              \
         "fail-fast", 0, NULL, "Stop at the first job that fails."                                  \
     }
-
-#endif /* CLI_RUN_SEQUENCE_H */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Random numbers (splitmix64), determined by a seed and an index on every machine. */
-#ifndef CLI_SELFTEST_DRAW_H
-#define CLI_SELFTEST_DRAW_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -61,5 +60,3 @@ static inline uint32_t draw_magnitude(struct draw *draw, uint64_t max)
 
     return 1 + draw_below(draw, bound - 1 < max ? bound - 1 : max);
 }
-
-#endif /* CLI_SELFTEST_DRAW_H */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A failure: wrong bytes, or a call, a callback or a counter that is wrong. */
-#ifndef CLI_SELFTEST_FAILURE_H
-#define CLI_SELFTEST_FAILURE_H
+#pragma once
 
 #include "cli/selftest/selftest_case.h"
 
@@ -91,5 +90,3 @@ int failure_set(struct failure *failure, enum failure_kind kind, const char *for
     __attribute__((format(printf, 3, 4)));
 
 const char *failure_kind_name(enum failure_kind kind);
-
-#endif /* CLI_SELFTEST_FAILURE_H */

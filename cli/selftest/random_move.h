@@ -10,8 +10,7 @@
  * To add a class of moves, add it to the draw_ function of its aspect in random_move.c: selftest
  * and the property tests both reach it from then on.
  */
-#ifndef CLI_SELFTEST_RANDOM_MOVE_H
-#define CLI_SELFTEST_RANDOM_MOVE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -75,5 +74,3 @@ uint64_t random_move_src_bytes(const struct random_move *move);
 uint64_t random_move_dst_bytes(const struct random_move *move);
 
 const char *random_move_kind_name(enum move_kind kind);
-
-#endif /* CLI_SELFTEST_RANDOM_MOVE_H */

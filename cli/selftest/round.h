@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* All cases on one engine. */
-#ifndef CLI_SELFTEST_ROUND_H
-#define CLI_SELFTEST_ROUND_H
+#pragma once
 
 #include <pthread.h>
 #include <semaphore.h>
@@ -194,5 +193,3 @@ typedef enum exit_code selftest_test(struct round *round, void *context, bool *s
 enum exit_code selftest_run(struct selftest_report *report, struct round_plan *plan,
                             const struct selftest_engines *engines, uint64_t seconds,
                             selftest_test *test, void *context);
-
-#endif /* CLI_SELFTEST_ROUND_H */

@@ -14,8 +14,7 @@
  * A frame is a buffer with a tensor in it and guard bytes around the tensor.
  * To add a kind of move, start at MOVE_KINDS in random_move.h; a way to wait, at CASE_MODES here.
  */
-#ifndef CLI_SELFTEST_CASE_H
-#define CLI_SELFTEST_CASE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -77,5 +76,3 @@ extern const char *const case_mode_words[];
 /** Writes "permute fx16 (3, 4) -> (4, 3), sync, 2 channels". Returns `out`. */
 enum { CASE_TEXT_MAX = 256 };
 const char *case_text(const struct move_case *c, char out[CASE_TEXT_MAX]);
-
-#endif /* CLI_SELFTEST_CASE_H */

@@ -4,8 +4,7 @@
  * of one file, or one tensor several times, so the most recent archives stay in a cache, with their
  * lists and unpacked members, until the file changes. All functions are thread-safe.
  */
-#ifndef CLI_ARCHIVE_H
-#define CLI_ARCHIVE_H
+#pragma once
 
 #include <sys/stat.h>
 
@@ -38,5 +37,3 @@ int archive_outline(struct archive *archive, struct tensor_entry *entry, struct 
  */
 int archive_unpack(struct archive *archive, const struct tensor_entry *entry, int *fd,
                    struct fault *fault);
-
-#endif /* CLI_ARCHIVE_H */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The dtypes of tensor files: their names, and single elements as text and numbers. */
-#ifndef CLI_DTYPE_H
-#define CLI_DTYPE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -37,5 +36,3 @@ void dtype_json(struct jsonw *w, const char *key, const struct dtype *dtype, con
 void dtype_store(const struct dtype *dtype, double value, void *element);
 /** Like dtype_store(), for an integer. */
 void dtype_store_uint(const struct dtype *dtype, uint64_t value, void *element);
-
-#endif /* CLI_DTYPE_H */

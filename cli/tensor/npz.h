@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* .npz files: zip archives of .npy files, stored or deflated. In a build without zlib,
  * npz_absent.c replaces npz.c and refuses .npz files. Faults do not name the file. */
-#ifndef CLI_NPZ_H
-#define CLI_NPZ_H
+#pragma once
 
 #include <stdint.h>
 
@@ -28,5 +27,3 @@ int npz_outline(struct npz *npz, struct tensor_entry *entry, struct fault *fault
  * which the caller closes, or -1 with the fault.
  */
 int npz_extract(struct npz *npz, const struct tensor_entry *entry, struct fault *fault);
-
-#endif /* CLI_NPZ_H */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Values of generated tensors, for `mlictl gen`. */
-#ifndef CLI_PATTERN_H
-#define CLI_PATTERN_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -42,5 +41,3 @@ void pattern_init(struct pattern *pattern, enum pattern_kind kind, const struct 
 
 /** Stores the value for coordinate `at` into `element`. */
 void pattern_store(const struct pattern *pattern, const uint32_t *at, void *element);
-
-#endif /* CLI_PATTERN_H */

@@ -21,8 +21,7 @@
  * DTYPE_TABLE in proto/file/npy.h, and dtype.c if its elements are neither integers nor floats; to
  * add a pattern of `mlictl gen`, PATTERN_TABLE in pattern.h.
  */
-#ifndef CLI_TENSOR_FILE_H
-#define CLI_TENSOR_FILE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -193,5 +192,3 @@ const char *archive_listing_shape(const struct tensor_entry *entry,
 
 /** Writes dtype and shape as members of the open object; null if they are not known. */
 void archive_listing_json_outline(struct jsonw *w, const struct tensor_entry *entry);
-
-#endif /* CLI_TENSOR_FILE_H */

@@ -6,8 +6,7 @@
  * from any thread. Create threads between cancel_hold() and cancel_admit(): they must block
  * signals.
  */
-#ifndef CLI_CANCEL_H
-#define CLI_CANCEL_H
+#pragma once
 
 #include <signal.h>
 #include <stdbool.h>
@@ -33,5 +32,3 @@ int cancel_fault(struct fault *fault);
 void cancel_hold(sigset_t *old);
 /** Restores the signal mask that cancel_hold() saved in *old. */
 void cancel_admit(const sigset_t *old);
-
-#endif /* CLI_CANCEL_H */

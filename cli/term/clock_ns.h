@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A monotonic clock, and the time that the calling thread has run. */
-#ifndef CLI_CLOCK_NS_H
-#define CLI_CLOCK_NS_H
+#pragma once
 
 #include <stdint.h>
 #include <time.h>
@@ -25,5 +24,3 @@ static inline uint64_t thread_ns(void)
 {
     return clock_of(CLOCK_THREAD_CPUTIME_ID);
 }
-
-#endif /* CLI_CLOCK_NS_H */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The exit codes of mlictl. */
-#ifndef CLI_EXIT_CODE_H
-#define CLI_EXIT_CODE_H
+#pragma once
 
 #include "proto/json/fault.h"
 
@@ -26,5 +25,3 @@ enum exit_code exit_code_of(const struct fault *fault);
 /** Returns the fault of an errno: FAULT_IO_ERROR if memory, disk space or descriptors are short,
  * because the job itself may be correct; FAULT_CANCELLED after ^C; else `other`. */
 enum fault_code exit_code_fault(int error, enum fault_code other);
-
-#endif /* CLI_EXIT_CODE_H */

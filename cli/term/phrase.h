@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A text in a fixed buffer that grows at its end. A text that does not fit is cut. */
-#ifndef CLI_TERM_PHRASE_H
-#define CLI_TERM_PHRASE_H
+#pragma once
 
 #include <stddef.h>
 
@@ -14,5 +13,3 @@ struct phrase {
 struct phrase phrase_init(char *text, size_t size);
 void phrase_add(struct phrase *phrase, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-
-#endif /* CLI_TERM_PHRASE_H */

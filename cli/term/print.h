@@ -12,8 +12,7 @@
  * To add a form of output that several commands need, start here. A colour role is added in
  * terminal.h, a short text such as print_bytes() below.
  */
-#ifndef CLI_PRINT_H
-#define CLI_PRINT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -189,5 +188,3 @@ void meter_show(struct meter *meter, uint64_t done, uint64_t total);
 
 /** Clears the line. */
 void meter_end(struct meter *meter);
-
-#endif /* CLI_PRINT_H */

@@ -3,8 +3,7 @@
  * The terminal behind a stream, its colours, and its live line: a line at the bottom that changes
  * while other lines are printed above it. The process has one live line.
  */
-#ifndef CLI_TERMINAL_H
-#define CLI_TERMINAL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -67,5 +66,3 @@ const char *colour_end(FILE *stream);
 
 /** Returns whether stdout supports xterm's 256 colours; "\033[38;5;Nm" begins colour N. */
 bool colour_has_palette(void);
-
-#endif /* CLI_TERMINAL_H */
