@@ -19,7 +19,7 @@ import stage
 import trees
 
 TARGETS = ("cli/mlictl", "daemon/mlid", "tests/torture/client_scene", "tests/torture/libtorture_preload.so",
-           "boards/firmware/agent/mli-agent")
+           "tests/mli-agent")
 
 
 def build(name):
@@ -33,7 +33,7 @@ def build(name):
 
 def environment(tree, slow):
     return dict(os.environ, MLICTL=f"{tree}/cli/mlictl", MLID=f"{tree}/daemon/mlid", MLI_BUILD=str(tree),
-                MLI_AGENT=f"{tree}/boards/firmware/agent/mli-agent", MLI_TEST_SLOW=slow,
+                MLI_AGENT=f"{tree}/tests/mli-agent", MLI_TEST_SLOW=slow,
                 MLI_CLIENT_SCENE=f"{tree}/tests/torture/client_scene",
                 MLI_TORTURE_PRELOAD=f"{tree}/tests/torture/libtorture_preload.so")
 

@@ -9,7 +9,7 @@
  *     port->put <-- the reply
  *
  * boards/serial/SERIAL.md describes the requests. agent_main.c is the program of a board,
- * host/agent_host.c the same agent as a program of a host. To add a request, start at
+ * tests/support/agent_host.c the same agent as a program of a host. To add a request, start at
  * boards/serial/serial.h.
  */
 #pragma once
