@@ -334,7 +334,7 @@ static enum chain_state look(uint32_t channel, enum chain_stop request)
         if (!lane->paused)
             return CHAIN_BUSY;
     }
-    /* After CHAIN_GIVE_UP, the reset ends a channel that does not become quiet. */
+    /* A channel that does not become quiet is reset after CHAIN_GIVE_UP, which ends it. */
     if (!is_quiet(lane->number, cs) && request != CHAIN_GIVE_UP)
         return CHAIN_STOPPING;
     return cs & BCM2835_CS_ERROR ? CHAIN_FAILED : CHAIN_STOPPED;

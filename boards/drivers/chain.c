@@ -28,7 +28,8 @@ static uint64_t now(const struct chain_channel *channel)
     return channel->clock_ns ? channel->clock_ns() : 0;
 }
 
-/* Returns whether all pieces of a chain are counted: the chain may be filled. */
+/* Returns whether polls have found all pieces of a chain complete, so that it may be filled again.
+ */
 static bool is_reaped(const struct chain *chain)
 {
     return chain->reaped == chain->count;
@@ -41,7 +42,7 @@ static bool has_complete(const struct chain *chain, uint32_t items)
     return !is_reaped(chain) && chain->ends[chain->reaped] <= items;
 }
 
-/* Returns the first item of the next piece that is not counted. */
+/* Returns the number of the first item of the first piece that no poll has found complete. */
 static uint32_t first_item(const struct chain *chain)
 {
     return chain->reaped > 0 ? chain->ends[chain->reaped - 1] : 0;

@@ -107,7 +107,8 @@ static uint32_t alignment(uint64_t number)
 }
 
 /*
- * Returns the size of the next block in bytes, and sets *size to the logarithm of its transactions.
+ * Returns the size of the next block in bytes. Sets *size to the binary logarithm of the bytes of a
+ * bus transaction for it.
  * The manual does not say what happens to addresses or lengths that are not multiples of a
  * transaction, so the engine keeps to multiples: a row with unaligned ends becomes a block for the
  * head, one for the middle and one for the tail.

@@ -212,7 +212,8 @@ static uint32_t lesser(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
-/* Reads the configuration. The longest burst is a share of the FIFO for each thread. */
+/* Reads the configuration of the controller. All threads share a FIFO: the longest burst is one
+ * thread's share. */
 static void read_configuration(void)
 {
     const uint32_t cr0 = get(PL330_CR0), crd = get(PL330_CRD);
@@ -425,8 +426,7 @@ static struct lane {
     _Alignas(64) uint8_t code[PL330_PROGRAM_MAX]; /* the program */
     _Atomic(struct mli_work *) work;              /* null: no work item */
     uint64_t began_ns;
-    size_t written; /* bytes of the pieces before the program, and of the pieces that the processor
-                       moves */
+    size_t written; /* bytes moved by earlier programs of the work item and by the processor */
     struct pl330_source first; /* makes the pieces of the program */
     struct pl330_source rest;  /* makes the pieces of later programs */
     uint32_t pieces;           /* number of pieces in the program */
@@ -437,7 +437,7 @@ static struct lane {
     bool refused;  /* the thread was not started */
     bool beyond;   /* the bus cannot reach the addresses of `next` */
     bool has_next; /* the processor moves `next` */
-    struct mli_descriptor next; /* the piece after the program */
+    struct mli_descriptor next; /* the first piece that is not in the program */
     struct pl330_request injection, next_injection;
     _Atomic uint32_t
         most_pieces; /* largest number of pieces in a program since the channel was opened */

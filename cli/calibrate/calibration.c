@@ -107,7 +107,7 @@ static void add_source(struct target_profile *profile, const char *pointer, cons
     struct profile_source *source;
 
     if (profile->source_count == PROFILE_SOURCES_MAX)
-        return; /* a source with a shorter JSON pointer covers the figure */
+        return; /* the profile cites a source for a group of figures, which has this figure too */
     source = &profile->sources[profile->source_count++];
     snprintf(source->pointer, sizeof source->pointer, "%s", pointer);
     snprintf(source->text, sizeof source->text, "%s", text);

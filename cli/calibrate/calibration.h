@@ -134,11 +134,11 @@ struct error_summary {
     double median, p95;
 };
 
-/* A move of the check. */
+/* A move that checks the fitted profile: its predicted time and its measured time. */
 struct checked_move {
     enum move_class class;
     enum sweep_kind kind;
-    double formula, predicted, measured; /* in cycles; formula: predicted without trees */
+    double formula, predicted, measured; /* times in cycles; `formula` ignores decision trees */
 };
 
 struct calibration {

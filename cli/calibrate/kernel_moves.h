@@ -62,7 +62,8 @@ bool kernel_move_place(struct kernel_move *move, struct kernel_memory *memory);
 int kernel_move_run(struct kernel_move *move);
 
 /**
- * Returns the index of the threshold of streaming (tuning_file.h) that decides whether a placed
- * move streams, or TUNING_FIELDS if no threshold decides that. Changes the tuning of the process.
+ * Returns which tuning value (index in tuning_file.h) is the size from which on this move streams,
+ * or TUNING_FIELDS if there is none. Call kernel_move_place() before. Changes the tuning of the
+ * process.
  */
 size_t kernel_move_threshold(const struct kernel_move *move);

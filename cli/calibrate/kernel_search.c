@@ -463,8 +463,8 @@ static bool matters(const struct work *work, size_t field, size_t step)
     return bytes < most_threshold(work) || bytes < tuning_field_get(&work->search->defaults, field);
 }
 
-/* Adds the moves of a size of the ladder for which the group's threshold decides, if they write
- * from `from` to `to` - 1 bytes. */
+/* Adds moves of the size `step`: those that write at least `from` and less than `to` bytes, and for
+ * which the group's threshold decides whether they stream. */
 static void add_moves(struct work *work, struct group *group, size_t step, uint64_t from,
                       uint64_t to)
 {

@@ -57,7 +57,7 @@ struct kernel_search {
     enum kernel_verdict verdict[TUNING_FIELDS];
     double gain[TUNING_FIELDS]; /* KERNEL_CHANGED: share of the time that the new value saves in the
                                    confirmation */
-    bool incomplete; /* the time was too short for a value that this level of kernels has */
+    bool incomplete; /* true: the time was too short to measure all values that kernels use here */
 };
 
 /* A callback for the progress of the search: `done` is between 0 and 1. */

@@ -282,7 +282,7 @@ static void place(mli_tensor *tensor, uint8_t *at, size_t bytes)
     tensor->data.capacity = (uint32_t)(bytes < UINT32_MAX ? bytes : UINT32_MAX);
 }
 
-/* Converts an address in a buffer to the address in plans. */
+/* Converts an address in a buffer to the address that plans have for it. */
 static uint8_t *moved(const uint8_t *at, const uint8_t *buffer, uint64_t address)
 {
     return (uint8_t *)(uintptr_t)((uintptr_t)at - (uintptr_t)buffer + address);

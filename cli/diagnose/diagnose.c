@@ -40,8 +40,8 @@ static bool is_written(const struct diagnose_move *move, const uint32_t *at)
 }
 
 /*
- * Computes the bits that the move writes at `at`; the subject has a source. Returns false if the
- * move writes nothing there.
+ * Computes the element that a move writes at `at`. subject->source must be known. Returns false if
+ * the move writes nothing there.
  */
 static bool subject_moves(const struct subject *subject, const struct diagnose_move *move,
                           const uint32_t *at, uint32_t *word)

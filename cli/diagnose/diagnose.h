@@ -43,7 +43,7 @@ struct diagnose_move {
 struct diagnose_request {
     const struct elements *got, *wanted; /* tensors of one dtype and shape */
     const char *got_name,
-        *wanted_name; /* names in the sentence: null and "expected", or "A" and "B" */
+        *wanted_name; /* names of the tensors in the diagnosis: null and "expected", "A" and "B" */
     const struct diagnose_move *move; /* null: unknown */
 };
 

@@ -83,7 +83,7 @@ bool lookup_unique(const struct lookup *lookup, uint32_t index)
     return index < lookup->count && lookup->value[index].times == 1;
 }
 
-/* A hypothesis that is a map has these functions. */
+/* The functions of all hypotheses that predict by a map (map.h). */
 static bool mapped_predict(const struct subject *subject, const struct candidate *candidate,
                            const struct element_at *element, uint32_t *word)
 {

@@ -36,9 +36,9 @@ void explained_text(struct textw *w, const struct explained *explained);
 void explained_json(struct jsonw *w, const struct explained *explained);
 
 /*
- * The text picture of a move, for a terminal. A letter marks a moved element, in source
- * and destination alike. Up to 52 elements have a letter each; if there are more, all elements with
- * equal coordinates in the first followed dimension share a letter.
+ * The text picture of a move, for a terminal. A letter marks a moved element, in source and
+ * destination alike. Up to 52 elements have a letter each. If there are more, a letter shows only
+ * the coordinate in one dimension of the source, the most important one.
  */
 struct picture_text_style {
     int columns;  /* columns of the terminal; no line is longer */

@@ -256,7 +256,7 @@ static bool is_on(const struct picture_scale *scale, uint64_t sample)
     return false;
 }
 
-/* Selects a coordinate, unless it is an element that the source side does not show. */
+/* Selects a coordinate of the destination, unless its element is left out on the source side. */
 static void add_dst(struct selection *selection, const mli_explained_axis *a,
                     const struct picture_scale *scale, uint64_t at)
 {
@@ -514,9 +514,9 @@ static void find_followed(struct picture *picture)
 }
 
 /*
- * Finds the gaps of the destination's strides. The elements of an axis may use the bytes up to the
- * next larger stride; the unused bytes are the tail of the axis. The innermost axis may also have
- * gaps between its elements. The stride of an axis of extent 1 is ignored.
+ * Finds the gaps that the destination's strides leave. After the last element of an axis there may
+ * be unused bytes before the next row begins: the tail of the axis. The innermost axis may also
+ * have gaps between its elements. The stride of an axis of extent 1 is ignored.
  */
 static void find_gaps(const struct explained *e, uint32_t dim, struct picture_place *place)
 {

@@ -118,7 +118,7 @@ static inline uint32_t picture_extent(const struct explained *explained, uint32_
     return explained->dst.rank ? explained->dst.shape[dst_dim] : explained->move.dst_shape[dst_dim];
 }
 
-/** Returns the state of the cell at slot at[level] of each level. */
+/** Returns the state of a cell. at[level] is its slot on the axis of each level. */
 enum picture_state picture_state(const struct picture_side *side, const size_t *at);
 
 /**
@@ -287,7 +287,7 @@ struct picture_block {
     int plane[PICTURE_SLOTS_MAX];       /* x of each slot of PICTURE_PLANES */
     int plane_width[PICTURE_SLOTS_MAX]; /* width of each plane, with its label */
     bool folds; /* true: PICTURE_LINES has one slot, so planes wrap into several lines */
-    size_t fold[PICTURE_SLOTS_MAX]; /* the line of each plane */
+    size_t fold[PICTURE_SLOTS_MAX]; /* number of the line of planes in which each plane is drawn */
     int line[PICTURE_SLOTS_MAX];    /* y coordinate of the first cells of each line */
     size_t lines;
     int ticks; /* width of the tick labels of rows */

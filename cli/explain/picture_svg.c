@@ -554,7 +554,7 @@ static int svg_side_legend_height(const struct picture *picture, int width)
     return flow.y + LEGEND_LINE;
 }
 
-/* Draws the legend: an example of each state's cells and its words. */
+/* Draws the legend: for each state an example of a cell and what it means. */
 static void svg_side_legend(struct textw *w, const struct picture *picture, int x, int y, int width)
 {
     struct flow flow = {.w = w, .left = x, .width = width, .y = y};

@@ -26,7 +26,7 @@ struct daemon_link {
     bool greeted;                      /* true: the remote daemon has answered */
     bool absent;                       /* no daemon listens at the socket */
     char where[DAEMON_LINK_WHERE_MAX]; /* socket or host; empty: the service in this process */
-    const char *limit_source; /* origin of the limit of the service in this process; static */
+    const char *limit_source; /* where the limit of the service in this process was set; static */
 };
 
 /** Options of every command that talks to a daemon. */

@@ -348,7 +348,7 @@ static void limit_steps(struct execution *steps, const struct job_spec *job)
         steps->deadline_ns = end;
 }
 
-/* Moves the output of the last step to the whole job, where callbacks read it. */
+/* Gives the output of the last step to the whole job, because callbacks read it there. */
 static void take_output(struct resolved *whole, struct resolved *last)
 {
     static const struct output none = {.fd = -1, .directory = -1};

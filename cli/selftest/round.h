@@ -88,7 +88,7 @@ struct flight {
     bool flying, has_handle;
     mli_mov_handle_t handle; /* a copy */
     uint64_t since_ns;
-    bool expired, interrupted; /* the call was cancelled: by the timeout; by the user */
+    bool expired, interrupted; /* the call was cancelled by the timeout; by the user (^C) */
     uint64_t cancelled_ns;
 };
 

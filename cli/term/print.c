@@ -181,7 +181,7 @@ static void print_json_failure(const char *file, const struct fault *fault)
 enum exit_code print_failure(const struct print_style *style, const char *file,
                              const struct fault *fault)
 {
-    /* A pointer is relative to a file; without a file, the text names the member. */
+    /* Without a file the pointer is not printed: the text itself names the member. */
     if (file)
         print_fault(file, fault);
     else

@@ -171,7 +171,7 @@ static int check_rank(const struct tile_request *r, struct fault *fault)
     return 0;
 }
 
-/* Explains the move of a tensor that has no file, as if it began in a page. */
+/* Explains the move of a tensor that has no file. Assumes that it begins at a page. */
 static int explain_bare(struct tile_request *r, mli_explanation *move, struct fault *fault)
 {
     const struct tensor_desc *desc = &r->job.src.desc;

@@ -239,7 +239,8 @@ int receive(mli_client *client);
 void connection_hang_up(mli_client *client);
 
 /**
- * Closes the socket and fails all waiting requests with `why`. Returns the code of the first loss.
+ * Closes the socket and fails all waiting requests with `why`. Returns the error code of the first
+ * call of this function: later calls do not replace it.
  */
 int connection_lose(mli_client *client, const mli_client_error *why);
 /** Calls connection_lose() with the message "the connection to the daemon is lost: <format>". */

@@ -216,7 +216,7 @@ enum {
  * acquire order. close(2) and open(2) have the same order, but the C memory model does not know it.
  */
 struct waiting_fd {
-    struct reap reap; /* the piece of work, in the entry of its first descriptor */
+    struct reap reap; /* the work that closes the descriptors; used in the first one's entry */
     int next;         /* the next descriptor of the piece; -1: none */
     atomic_bool waits;
 };

@@ -190,7 +190,7 @@ static void watchdog_start(struct watchdog *watchdog)
 {
     const struct config *config = jobs_of(watchdog)->config;
 
-    /* The first beat computes the next limit; no limit passes before the first beat. */
+    /* The timer's first call computes the next limit, which cannot have passed before. */
     if (watchdog->armed == UINT64_MAX && config->watchdog.limit_ms > 0)
         arm_watchdog(watchdog, uv_hrtime() + beat_of(config));
 }

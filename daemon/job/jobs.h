@@ -282,13 +282,13 @@ struct jobs {
     uint64_t last_job;     /* the latest job number that was given */
     struct link tasks;     /* all tasks */
     uint32_t count;        /* number of tasks in `tasks` */
-    struct task *spares;   /* task.c: memory for later tasks, linked by ended_before */
+    struct task *spares;   /* free list of tasks, linked by ended_before; only task.c uses it */
     uint32_t spare_count;
     struct job_counts counts;
     uint32_t prepared;    /* number of prepared jobs of all connections */
     struct link settling; /* dependents of jobs that have ended */
-    struct chore ending;  /* ends tasks after jobs_stop() */
-    uint32_t to_end;      /* number of tasks that `ending` has not looked at */
+    struct chore ending;  /* the chore that ends all tasks after jobs_stop() */
+    uint32_t to_end;      /* number of tasks that this chore must still look at */
     struct link dropped;  /* flows (struct flow) that have lost jobs and are not logged yet */
 
     struct scheduler scheduler;

@@ -50,7 +50,7 @@ struct users {
 };
 
 struct user {
-    struct link link; /* link in `users`: busy or idle */
+    struct link link; /* link in users->busy or users->idle */
     struct hash_node by_uid;
     struct users *users;
     struct share share; /* the user's share of the channels */

@@ -290,7 +290,8 @@ static struct board_piece *piece_of(struct link *link)
     return LINK_OWNER(link, struct board_piece, link);
 }
 
-/* Returns the gap behind the piece of a link, or the gap before the first piece. */
+/* Returns the gap behind a piece; `link` is the piece's. For &memory->pieces returns the gap before
+ * the first piece. */
 static struct board_gap *gap_behind(struct board_memory *memory, struct link *link)
 {
     return link == &memory->pieces ? &memory->gap : &piece_of(link)->gap;

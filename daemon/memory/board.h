@@ -110,9 +110,9 @@ struct board_memory *board_memory_of(struct board *board, const struct profile_m
 /**
  * Places a piece, which must be in no memory. Returns 0, or -1 with *fault filled: LIMIT (the
  * user's quota), NO_ROOM, or INVALID_PARAMS at /address (the memory does not have this address).
- * The message of NO_ROOM names the largest holders that belong to the user (for root and the user
- * of the service: to any user), and the sum of the other users' bytes; with an exact address, the
- * range and the holder of the first occupied byte, unless the holder belongs to another user.
+ * The message of NO_ROOM names the largest holders, and the sum of the other users' bytes. If an
+ * exact address was wanted, it names the first occupied range and its holder. Only root and the
+ * user of the service are told the holders of other users.
  */
 int board_place(struct board_memory *memory, struct board_piece *piece,
                 const struct board_want *want, struct fault *fault);

@@ -29,9 +29,9 @@
  * still shrink later; sigbus.h handles that.
  *
  * Also counts the mappings of each user, because Linux limits the mappings of a process. Seven
- * eighths of the limit are open to every user, up to the share of uid_share_allows(); one eighth is
- * reserved for root and the user that the process runs as: their mappings count there when the rest
- * is used up. A process has one count. Any thread may call all but mapping_set_policy().
+ * eighths of the limit are open to every user, up to the share of uid_share_allows(). One eighth is
+ * a reserve for root and the user that the process runs as, when the rest is used up. All services
+ * in a process share one count. Any thread may call all functions except mapping_set_policy().
  */
 
 /* The use of a descriptor, and its names in error messages. */

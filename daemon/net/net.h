@@ -250,7 +250,7 @@ struct net {
 
     struct listener listener;
     struct link clients;     /* list of struct client */
-    struct chore ending;     /* ends clients after net_end_clients() */
+    struct chore ending;     /* the chore that ends all clients after net_end_clients() */
     uint32_t clients_to_end; /* number of clients that the chore `ending` must still end */
     uint32_t slots[2];       /* numbers of connections, by enum slot */
     uint64_t last_client;    /* number of the latest connection */
@@ -420,7 +420,8 @@ const struct ended *answer_end_fd(struct answer *answer, struct jsonw *w, int fd
  * writer of its own, because that took several rounds of the loop. Takes the text out of the
  * writer. The caller must still finish the writer. */
 const struct ended *answer_text(struct answer *answer, struct jsonw *w);
-/** Passes the duty to answer on to `to`, whose reply has up to `expected` bytes. */
+/** Makes `to` answer the request later, in place of `from`. The reply will have up to `expected`
+ * bytes. */
 const struct ended *answer_defer(struct answer *from, struct answer *to, uint64_t expected);
 
 /**

@@ -219,7 +219,7 @@ static bool is_text(const struct json *value, const char *text)
            strcmp(string, text) == 0;
 }
 
-/* Uses the first name if the request has several, which is one reason to refuse it. */
+/* Records a refused job under its name. A request with two names is refused too: uses the first. */
 static void remember_names(struct client *client, const struct json *params,
                            const struct fault *fault)
 {

@@ -285,7 +285,7 @@ static const struct ended *wait_for_named(struct call *call, const struct job_wa
 
 struct wait_all {
     struct wait wait;   /* first */
-    struct watch watch; /* watch of the connection's flow */
+    struct watch watch; /* is told the end of each job of the connection */
     uint64_t last;      /* number of the latest job to wait for */
     uint64_t bad;       /* number of the first job that failed or was cancelled; 0: no such job */
     struct fault fault; /* fault of the job `bad` */

@@ -88,8 +88,8 @@ typedef struct _mli_tuning {
 
     /* Prefetch distances: bytes from the line that is stored or streamed now to the line that is
        prefetched. */
-    uint64_t avx2_store_ahead;    /**< AVX2: destination, transposes to few rows (256) */
-    uint64_t avx512_store_ahead;  /**< AVX-512: destination, copies of rows (512) */
+    uint64_t avx2_store_ahead;    /**< AVX2: destination of transposes to few rows (256) */
+    uint64_t avx512_store_ahead;  /**< AVX-512: destination of copies of rows (512) */
     uint64_t avx512_skinny_ahead; /**< AVX-512: destination of packed pixels to planes and of
                                      planes to packed pixels (512) */
     uint64_t avx512_narrow_ahead; /**< AVX-512: destination of pixels with gaps to planes (256) */

@@ -121,7 +121,8 @@ void json_free(struct json *root)
 
 /* Faults */
 
-/* Collects `value` and the values that contain it, without root or base. Returns their number. */
+/* Collects `value` and the values that contain it, up to the root (or the base of messages), which
+ * is left out. Returns their number. */
 static size_t collect_path(const struct json *value, bool from_base,
                            const struct json *path[PATH_MAX_DEPTH])
 {
@@ -161,7 +162,8 @@ static int shown(const char *text)
     return (int)(length > KEY_SHOWN_MAX ? utf8_cut(text, KEY_SHOWN_MAX) : length);
 }
 
-/* Writes the value's name for a message, such as "cfg.offset[1]: "; nothing for root and base. */
+/* Writes the value's name for a message, such as "cfg.offset[1]: ". The root of the text and the
+ * base of messages have no name. */
 static void write_name(const struct json *value, char *out, size_t size)
 {
     const struct json *path[PATH_MAX_DEPTH];

@@ -172,8 +172,8 @@ static void add_axis(struct cut_block *block, uint64_t count, struct mli_copy_lo
 }
 
 /*
- * Sets *block to a part with whole runs. If bit i of `part` is set, the part has the remainder of
- * loop i. Returns false if the part is empty.
+ * Sets *block to one part of the box, whose runs are whole. The bits of `part` say which part: bit
+ * i selects the remainder of loop i. Returns false if this part is empty.
  */
 static bool begin_part(const struct box_cutter *cutter, uint32_t part, struct cut_block *block)
 {

@@ -55,9 +55,9 @@ uint64_t tile_board_operands(const struct tile_layer *layer, const struct tile_b
 uint64_t tile_board_room(const struct tile_board *board, const struct tile_memory *buffers);
 
 /**
- * Places all jobs. Operands that do not fit outside are behind all memories of the board, which
- * changes no cost. Returns 0, or -1 with the fault: out of memory, or a transfer that libmli
- * refuses (a tensor above 4 GiB). Finish with tile_times_finish().
+ * Places all jobs. Operands that do not fit into the memory outside get addresses behind all
+ * memories, which changes no cost. Returns 0, or -1 with the fault: no memory, or a transfer that
+ * libmli refuses (a tensor above 4 GiB). Finish with tile_times_finish().
  */
 int tile_times_init(struct cost_times *times, const struct tile_jobs *jobs,
                     const struct tile_board *board, struct fault *fault);

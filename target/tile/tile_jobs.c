@@ -313,7 +313,7 @@ uint64_t tile_job_bytes(const struct tile_plan *plan, const struct tile_job *job
     return tile_plan_bytes(plan, job->operand, index);
 }
 
-/* Adds the access to a tile in a buffer of the operand. */
+/* Adds to *use that a job reads or writes a tile, in one of the operand's buffers. */
 static void add_access(struct tile_use *use, const struct tile_plan *plan, uint32_t operand,
                        uint32_t buffer, uint64_t bytes, bool writes)
 {

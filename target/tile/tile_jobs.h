@@ -40,7 +40,7 @@ struct tile_job {
     uint32_t operand; /* operand that the job loads, saves or stores; 0 for a kernel */
     uint32_t number;  /* number of the operand's tile; for a kernel, number of its step */
     uint32_t step;    /* load: the first step that needs it; others: the step of the results */
-    uint32_t buffer;  /* buffer of the operand: number % count */
+    uint32_t buffer;  /* number of the operand's buffer: `number` modulo the number of buffers */
     uint32_t after_count;
     uint32_t after[TILE_AFTER_MAX]; /* indices of earlier jobs */
 };

@@ -67,7 +67,7 @@ struct tile_operand {
     enum tile_role role;
     bool in_place;    /* the output has no buffer: the kernel overwrites the first input
                        */
-    uint64_t unit;    /* bytes for each combination of coordinates */
+    uint64_t unit;    /* bytes of the operand at one combination of coordinates on its axes */
     uint64_t partial; /* bytes of a partial sum, which takes the place of the element; 0: the
                          operand has no partial sums */
     uint64_t repeats; /* number of copies of the box in memory: rows * columns of a kernel, or 1 */

@@ -97,8 +97,8 @@ static int list_even(struct tile_divisions *list, const struct tile_layer *layer
 }
 
 /*
- * Returns whether a division needs fewer elements than the first listed division with the same
- * count.
+ * Returns whether a division of an axis loads fewer elements than the first division in the list
+ * that has the same number of tiles.
  */
 static bool saves_elements(const struct tile_layer *layer, const struct tile_divisions *list,
                            const struct tile_division *division)

@@ -161,7 +161,7 @@ static struct mli_work_end execute(struct mli_work *work)
     struct vfio_window src, dst;
     int error;
 
-    end.descriptor = work->plan->box.run == 0; /* a plan without a copy begins with a slab */
+    end.descriptor = work->plan->box.run == 0; /* 1, a slab of zeros, if nothing is copied */
     if (!is_usable())
         return end;
     error = vfio_windows_open(&lane.memory, work->plan, &src, &dst);

@@ -11,7 +11,7 @@ static _Atomic uint32_t channels;
 
 /* A free channel outside the pool means that a thread is changing the pool. */
 #define CHANGING 1u
-static _Atomic uint32_t changed_after; /* run_forks() at the latest change */
+static _Atomic uint32_t changed_after; /* result of run_forks() when the pool changed last */
 
 /* Bit i is set: channel POOL_CHANNELS + i, which is no DMA channel (channel.h), is claimed. */
 static _Atomic uint32_t stand_ins;

@@ -27,7 +27,7 @@
 
 /* The state for one work item. */
 struct populate {
-    bool on;              /* true: the hint is given, and the system has not refused a call */
+    bool on;              /* true: the program gave the hint, and the system can map pages early */
     size_t page;          /* page size in bytes */
     uintptr_t begin, end; /* range of the pages of the latest calls */
 };

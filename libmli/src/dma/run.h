@@ -45,11 +45,11 @@ struct term {
  */
 struct slot {
     _Atomic uint32_t generation;
-    _Atomic uint32_t state;   /* enum slot_state; released as DONE after the last byte */
+    _Atomic uint32_t state;   /* enum slot_state; DONE is stored (release) after the last byte */
     _Atomic uint32_t parts;   /* number of parts; part i is on the i-th channel after the slot's */
     _Atomic uint32_t pending; /* parts that are not done */
     _Atomic uint32_t starts;  /* number of transfers started, the current transfer included */
-    struct term terms[SLOT_TERMS]; /* terms of the latest claims, indexed by generation */
+    struct term terms[SLOT_TERMS]; /* the latest owners; the generation gives the index */
     /* Valid when the transfer is done: */
     _Atomic uint32_t channel, descriptor;
     _Atomic size_t row, bytes;
@@ -127,7 +127,7 @@ static inline uint32_t run_forks(void)
     return ENGINE_HAS_THREADS ? run_count_forks() : 0;
 }
 
-/** Requests that the parts that are not done stop. */
+/** Asks the channels to stop all parts of the transfer that are not done. */
 void run_cancel(const struct claim *claim, struct slot *slot);
 
 /**

@@ -67,8 +67,8 @@ static uint64_t unevenness(const struct mli_copy_box *box, const struct seam *se
 }
 
 /*
- * Returns the outermost seam with parts of about equal size, or else the seam with the most equal
- * parts. Does not cut rows into parts of less than a cache line.
+ * Chooses the loop to cut into parts: the outermost loop that gives parts of about equal size, or
+ * else the loop with the most equal parts. Does not cut rows into less than a cache line.
  */
 static struct seam find_seam(const struct mli_copy_box *box, size_t parts)
 {

@@ -46,7 +46,8 @@ static void move_rows(const struct mli_copy_box *box, const struct mli_copy_loop
         zero_bytes(dst + i * loop->dst_step, box->run);
 }
 
-/* The row that the first iteration of the innermost loop moves, and the indices of all loops. */
+/* A position in the loops around a kernel: the row that is moved next, and an index of each loop.
+ */
 struct place {
     uint8_t *dst;
     const uint8_t *src;

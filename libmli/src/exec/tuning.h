@@ -144,7 +144,7 @@ enum {
     TUNE_STREAM_LONG = 2 * 1024,     /* bytes: rows of at least this size stream well one by one */
     TUNE_MATRIX_ROWS = 24, /* minimum rows; the processor combines writes to fewer rows itself */
     TUNE_LONG_ROW = 8 * TUNE_LINE,  /* minimum bytes of a destination row, if a stage collects it */
-    TUNE_PIXEL_MAX = 8 * TUNE_LINE, /* bytes of the largest pixel that a stage holds whole */
+    TUNE_PIXEL_MAX = 8 * TUNE_LINE, /* larger pixels do not go through the stage as a whole */
     TUNE_TURN = 512,      /* bytes that are streamed between two calls that fill the other half */
     TUNE_TURN_ROW = 7,    /* minimum bytes of interleaved rows */
     TUNE_TURN_PLACES = 8, /* number of source positions that are interleaved */

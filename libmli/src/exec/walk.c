@@ -254,7 +254,8 @@ static void choose_transpose(struct walk *walk, struct choice *choice, size_t ro
 }
 
 /*
- * Returns the index of the free loop with the smallest step in the source, or the number of loops.
+ * Of the loops that the walk has not taken, returns the index of the one with the smallest step in
+ * the source. Returns the number of loops if all are taken.
  */
 static size_t find_nearest(const struct choice *choice)
 {

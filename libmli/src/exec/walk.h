@@ -13,7 +13,7 @@ enum walk_kind {
     WALK_ROWS,         /* kernel for rows of bytes */
     WALK_GATHER,       /* kernel for rows of elements that are apart */
     WALK_TRANSPOSE,    /* kernel for rows of elements; each column is contiguous in the source */
-    WALK_TRANSPOSE_AT, /* a transpose with rows or columns from two loops */
+    WALK_TRANSPOSE_AT, /* a transpose in which two loops form the rows or the columns */
 };
 
 struct walk {
@@ -135,7 +135,8 @@ bool stage_streams(const struct leaf_table *leaf, const struct walk *walk, uint8
  */
 bool stage_take_zeros(struct walk *walk, size_t above, size_t below);
 
-/** Returns whether to stream a walk that belongs to a move of `bytes` bytes, by the tuning. */
+/** Returns whether the tuning says that this walk should stream. `bytes`: size of the whole move.
+ */
 static inline bool stage_pays(const struct walk *walk, size_t bytes)
 {
     return bytes >= tuning_now.stream_least && bytes >= stage_least(walk);

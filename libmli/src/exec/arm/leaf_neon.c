@@ -69,7 +69,7 @@ static void rows_neon(const struct leaf_nest *nest, size_t run)
         rows_c(nest, run);
 }
 
-/* Copies a run as two pieces of a constant size; the run has one to two of them. */
+/* Copies a run of `size` to 2 * `size` bytes as two pieces of `size` bytes, which may overlap. */
 #define COPY_TWICE(size)                                                                           \
     do {                                                                                           \
         copy_bytes(to, from, size);                                                                \

@@ -108,9 +108,9 @@ BYTES_INLINE void fetch_group(const struct packed *p, const uint8_t *from, size_
 }
 
 /*
- * Moves all groups, and stores `piece` bytes of a register for each. The last group of a stretch
- * ends with the last row and may overlap the group before. Groups are merged if there are no
- * windows.
+ * Moves all groups of rows, and stores `piece` bytes of a register for each. The last group of an
+ * iteration of the outer loop ends with its last row, and may overlap the group before. If
+ * `windows` is 0, each row of a group is a load of its own.
  */
 BYTES_INLINE void move_groups(const struct packed *packed, size_t rows, size_t windows,
                               size_t piece)

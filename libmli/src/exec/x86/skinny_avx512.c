@@ -28,7 +28,7 @@ TARGET_BEGIN("avx512f,avx512bw,avx512vl,avx512vbmi,bmi2,prfchw")
 
 enum { LINE = 64, MOST = 9, SIZES = 4 };
 
-/* The tables for one S and one size of element. */
+/* The tables for one number S of planes and one size of element. */
 static struct network {
     _Alignas(LINE) uint8_t order[MOST][LINE]; /* byte i of a plane is byte order[i] of its blend */
     uint8_t places[MOST][LINE];               /* the inverse of the permutation order[] */
@@ -83,7 +83,8 @@ void skinny_avx512_init(void)
 #define PERMUTE(v, how) _mm512_permutexvar_epi8(LOAD(how), (v))
 #define UNROLL          _Pragma("GCC unroll 16")
 
-/* Returns the index of the mask for a plane in line k of the kernels' order. */
+/* Returns the index of the mask that selects a plane's elements in the k-th line that kernels take.
+ */
 ALWAYS_INLINE size_t mask_of(size_t spread, size_t k, size_t plane)
 {
     const size_t turns = DIVISOR(spread), period = spread / turns;
