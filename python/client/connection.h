@@ -55,7 +55,7 @@ struct connection {
     double timeout;   /* seconds of waits without a limit of their own */
     uint64_t serial;  /* number of requests sent */
     uint32_t token;   /* random part of the names of its jobs */
-    PyObject *greeting;              /* first line of the service, as bytes; null: not yet */
+    PyObject *greeting;              /* first line that the daemon sent, as bytes; null: none yet */
     struct py_request *first, *last; /* pending requests, in the order of their sending */
     struct memory *memories;         /* all memories that exist */
     struct idle idle[POOL_MAX];

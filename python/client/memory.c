@@ -15,7 +15,7 @@
 enum {
     SIZE_MIN = 16 * 1024,
     SIZE_STEP = 1024 * 1024,
-    IDLE_BYTES_MAX = 256 * 1024 * 1024, /* limit on the pool's memory that no array uses */
+    IDLE_BYTES_MAX = 256 * 1024 * 1024, /* limit on the unused memory that the pool keeps */
 };
 
 static PyTypeObject *memory_type;

@@ -116,8 +116,9 @@ static bool same_layout(const struct view *a, const struct view *b)
 }
 
 /*
- * Fills `other` for an array in a buffer. `first` is the first byte that the prepared job touches
- * in the array `like`. Returns the memory, a new reference, or null with an exception.
+ * Makes a start use `array`, which is in a buffer, instead of `like`, the array of the prepared
+ * job: fills `other`. `first` is the first byte of `like` that the job accesses. Returns a new
+ * reference to the memory of `array`, or null with an exception.
  */
 static struct memory *place_other(const struct prepared *self, PyObject *array, const char *name,
                                   const struct view *like, const uint8_t *first,

@@ -364,8 +364,7 @@ static int place(struct py_job *job, struct connection *connection)
     return 0;
 }
 
-/* Sets the source steps of `axis` to the steps of its samples when these are packed in the order of
- * the source. */
+/* Sets the source steps of all axes for samples that are packed in the order of the source. */
 static int pack_src(struct py_job *job, struct connection *connection, struct axis *axis,
                     uint32_t count)
 {

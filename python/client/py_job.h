@@ -31,8 +31,7 @@ int read_channels(PyObject *object, uint32_t *channels);
 /** Sets `name` to the name of the object, or to a new name: "py:", the token, a number. `size`
  * bytes. */
 int read_name(PyObject *object, const struct connection *connection, char *name, size_t size);
-/** May wait until the daemon has numbered the jobs, but only if the object is neither null nor
- * None. */
+/** Reads references to other jobs. May wait until the daemon has numbered these jobs. */
 int read_references(struct references *references, struct connection *connection, PyObject *object);
 
 void references_release(struct references *references);
@@ -55,7 +54,7 @@ int py_job_open(struct py_job *job, struct connection *connection,
 /** Copies the samples of a source outside shared memory. Returns 0 or -1. */
 int py_job_pack(const struct py_job *job);
 
-/** Passes the memory, the value and the landing of a job to a request. */
+/** Makes a request the owner of the memory, the value and the landing of a job. */
 void py_job_hand_over(struct py_job *job, struct py_request *request);
 
 void py_job_close(struct py_job *job);

@@ -48,7 +48,7 @@ struct py_request {
     struct memory *kept[2];
     const struct landing *landing; /* null: none */
     bool owns_landing;             /* false: the prepared job `keeper` owns the landing */
-    struct prepared_state *keeper; /* strong; null: no start of a prepared job */
+    struct prepared_state *keeper; /* the prepared job of a start, a strong reference; else null */
     PyObject *ticket;              /* strong while there are callbacks */
     PyObject *callbacks;           /* list; null: none */
     int fd;                        /* descriptor of the reply; -1: none */
@@ -77,7 +77,7 @@ mli_client_reply_fn py_request_on_reply;
 /** Ends all requests of a connection that is about to be closed. */
 void py_request_fail_all(struct connection *connection);
 
-/** Frees a landing. It may be null. */
+/** Frees a landing, which may be null. */
 void landing_free(struct landing *landing);
 
 /** Runs the moves of a nest on this thread; releases the GIL for large ones. Returns 0 or -1. */

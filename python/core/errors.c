@@ -85,7 +85,7 @@ int raise_reason(mli_status status, const char *why)
 
 int raise_last_error(mli_status status)
 {
-    /* These statuses are no refusals: libmli's message would belong to an earlier call. */
+    /* libmli sets no message for these statuses: its last message belongs to an earlier call. */
     if (status == MLI_STATUS_DMA_ERROR || status == MLI_STATUS_CANCELLED)
         return raise_refused(status, "", NULL, "%s", mli_status_text(status));
     return raise_exception(PyObject_CallFunction(

@@ -159,7 +159,7 @@ static void leave_to_parent(struct flight *flight)
     complete(flight, MLI_STATUS_CANCELLED);
 }
 
-/* The child has no channel threads, so no flight of the parent will end in it. */
+/* The child has no channel threads: flights of the parent never end in the child. */
 static void after_fork_in_child(void)
 {
     struct flight *flight;
@@ -384,9 +384,9 @@ static void cancel(struct flight *flight)
 }
 
 /*
- * Cancels the transfer of a flight that runs. Called without the lock, because the callback may run
- * inside mli_mov_cancel(); the handle may be released meanwhile, so this uses a copy, which is
- * stale then.
+ * Cancels the transfer of a running flight. Call it without the lock, because the callback may run
+ * inside mli_mov_cancel(). If the handle is released meanwhile, its copy is stale and the cancel
+ * has no effect.
  */
 static void cancel_transfer(struct flight *flight)
 {

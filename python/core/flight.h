@@ -20,8 +20,8 @@ struct flight {
     const struct nest *nest;
     uint32_t channels;
     void *user;     /* for the caller's use */
-    bool of_parent; /* of a flight that is done: true since a fork, because the parent process
-                       completes the flight */
+    bool of_parent; /* true: this is the child of a fork, and the parent process completes the
+                       flight */
     /* Private: */
     struct move_iterator moves;
     mli_mov_handle_t handle;
@@ -45,7 +45,7 @@ bool flight_wait(struct flight *flight, double seconds);
 /** Returns the state, and the status of a flight that is done. */
 enum flight_state flight_state(const struct flight *flight, mli_status *status);
 
-/** Requests that a flight end early. */
+/** Cancels a flight; does not wait until it has ended. */
 void flight_cancel(struct flight *flight);
 
 /** Writes 1 to an eventfd when the flight is done, or now if the flight is done. eventfd -1: writes

@@ -31,7 +31,7 @@ int read_integer(PyObject *object, const char *field, Py_ssize_t index, int64_t 
 int read_at_least(PyObject *object, const char *field, Py_ssize_t index, int64_t least,
                   int64_t *out);
 
-/** Returns a sequence that is not text as a tuple, or null with a TypeError: `what` is required. */
+/** Converts a sequence to a tuple. Refuses text, and raises a TypeError: `what` is required. */
 PyObject *tuple_of(PyObject *object, const char *field, Py_ssize_t index, const char *what);
 
 /** Returns a tuple of `count` integers. */

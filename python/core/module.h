@@ -55,7 +55,7 @@ bool extension_has(PyObject *object);
 /** Moves a source of the registered type. Returns the result, or null with an exception. */
 PyObject *extension_move(const struct arguments *arguments);
 
-/** What a plan for a source of the registered type moves, and what it returns. */
+/** Arrays and result of a plan whose source may have the registered type. */
 struct extended {
     PyObject *parts;        /* owns the other members; null: the source is an array */
     PyObject *wrap, *store; /* wrap(array) is the result; store(), or None, follows each move */

@@ -27,7 +27,7 @@ static struct segment segment_at(const struct axis *axis, int64_t longest, int64
         if (at < end)
             return segment;
     }
-    /* Zeros without samples are one padding of a move: see build_zeros(). */
+    /* A segment without samples has only one padding, as in build_zeros(). */
     zeros = segment.samples > 0 ? NEST_ZEROS_MAX : NEST_ZEROS_MAX - segment.before;
     segment.after =
         least(least(axis_extent(axis) - at, zeros), longest - segment.before - segment.samples);
@@ -71,7 +71,7 @@ void move_iterator_init(struct move_iterator *iterator, const struct nest *nest)
     restart(iterator);
 }
 
-/* Returns the nest whose segments are moved: the given nest, or a copy within the result. */
+/* Returns the nest to move now: first the given nest, then copies within the result. */
 static const struct nest *current(const struct move_iterator *iterator)
 {
     return iterator->written == 0 ? iterator->nest : &iterator->copy;
@@ -157,9 +157,9 @@ static void add_dimension(struct move *move, const struct axis *axis, const stru
 }
 
 /*
- * Builds a move that writes zeros only: one dimension is all padding, at most NEST_ZEROS_MAX
- * elements of it at a time, from iterator->zeros_at on. The other dimensions are samples that are
- * never read.
+ * Builds a move that writes only zeros. One dimension consists of padding, at most NEST_ZEROS_MAX
+ * elements, beginning with element iterator->zeros_at. The other dimensions have samples, which
+ * are never read.
  */
 static void build_zeros(struct move_iterator *iterator, const struct segment *segment,
                         struct move *move)

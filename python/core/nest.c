@@ -35,7 +35,8 @@ static bool is_one_axis(const struct axis *outer, const struct axis *inner)
            outer->after * inner->samples <= NEST_ZEROS_MAX;
 }
 
-/* Removes axes of one sample and merges neighbours. Returns the new rank, at least 1. */
+/* Removes axes that have one sample, and merges neighbouring axes. Returns the new rank, at least
+ * 1. */
 static uint32_t merge(struct axis *axis, uint32_t rank)
 {
     uint32_t kept = 0;

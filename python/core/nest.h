@@ -29,7 +29,7 @@ enum {
 
 /** One dimension of a result. Index k is a zero for k < before and for k >= before + samples. */
 struct axis {
-    int64_t before, samples, after; /* sum: the extent of the result, at least 1 */
+    int64_t before, samples, after; /* their sum, the extent in the result, is at least 1 */
     int64_t src_step, dst_step;     /* bytes from one sample to the next, not negative */
 };
 
@@ -55,8 +55,7 @@ struct nest {
     uint32_t rank;
     struct axis axis[NEST_AXES_MAX];
     int64_t longest[NEST_AXES_MAX]; /* maximum number of elements of a segment */
-    bool looped[NEST_AXES_MAX]; /* true: segments have one element, and the axis is no dimension of
-                                   the moves */
+    bool looped[NEST_AXES_MAX]; /* true: segments have one element; moves do not have this axis */
     uint32_t repeats;
     /* Repeated axes, the smallest step first. `axis` does not contain them. */
     struct repeat repeat[NEST_RANK_MAX];
@@ -98,9 +97,8 @@ bool nest_is_single(const struct nest *nest);
 bool nest_is_disjoint(const struct nest *nest);
 
 /**
- * Lists the axes of the result, with the first `repeats` of the repeated axes at the end. Leaves
- * out axes of one index. The source of the axes is the result itself. Returns the number of listed
- * axes.
+ * Lists the axes of a copy of the result onto itself: first the axes with more than one index,
+ * then the first `repeats` of the repeated axes. Returns the number of listed axes.
  */
 uint32_t nest_result_axes(const struct nest *nest, uint32_t repeats,
                           struct axis axis[NEST_AXES_MAX]);

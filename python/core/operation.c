@@ -37,7 +37,7 @@ static PyObject *create_result(struct operation *operation, PyObject *src)
     if (dtype)
         array = PyObject_CallFunctionObjArgs(empty, shape, dtype, NULL);
     Py_XDECREF(dtype);
-    if (!array && PyErr_ExceptionMatches(PyExc_ValueError)) { /* NumPy: 2^63 bytes or more */
+    if (!array && PyErr_ExceptionMatches(PyExc_ValueError)) { /* NumPy refuses 2^63 bytes or more */
         PyErr_Clear();
         raise_refused(MLI_STATUS_NOT_SUPPORTED, "", shape,
                       "the shape of the result must be below 2^63 bytes");
@@ -103,7 +103,7 @@ enum {
     ENTRIES = 16,
     OPTIONS = 5,   /* pad, slice, step, perm, at */
     DEPTH_MAX = 2, /* limit on nested tuples in an argument: pad is a tuple of pairs */
-    BY_OTHERS = 2, /* minimum of references to an object that others than this call refer to */
+    BY_OTHERS = 2, /* an object with fewer references is used by this call alone */
     NEW_ARRAY = NEST_RANK_MAX + 1, /* value that replaces the rank of a missing `out` */
     WORDS_OF_VIEW = 1 + 2 * NEST_RANK_MAX,
 };
@@ -214,7 +214,7 @@ static void layout_copy_move(struct layout *layout, const struct layout *from)
     layout->move = from->move;
 }
 
-/* Adds distances in bytes to the addresses of a layout. */
+/* Adds `src` and `dst` to the addresses of source and destination in a layout. */
 static void layout_shift(struct layout *layout, uintptr_t src, uintptr_t dst)
 {
     struct move *move = &layout->move;
@@ -370,8 +370,8 @@ static bool is_constant(PyObject *object, unsigned depth)
     return true;
 }
 
-/* An object that only this call refers to, like a tuple that was made for the call, is not passed
- * again. */
+/* Returns whether the next call may pass the same objects. An object that only this call refers
+ * to, like a tuple that was made for the call, dies with the call. */
 static bool may_come_again(PyObject *const option[OPTIONS])
 {
     for (size_t i = 0; i < OPTIONS; i++) {
@@ -407,8 +407,8 @@ static void recent_keep(const struct layout *layout, const struct arguments *arg
         Py_XDECREF(before[i]);
 }
 
-/* Opens the arrays and lays out the move, or only what runs it `once`. Calls the protocol of each
- * object only once. */
+/* Opens the arrays and computes the layout of the move; with `once`, only the members that run the
+ * move once. Calls the array protocol of each object only once. */
 static int open_arrays(struct operation *operation, const struct arguments *arguments, bool once)
 {
     struct layout *layout = &operation->layout;

@@ -16,7 +16,7 @@
  */
 struct layout {
     int64_t bytes; /* bytes that the move writes; 0: nothing to do, and no nest */
-    bool single;   /* the nest is one move: `move` */
+    bool single;   /* true: the nest is the single move `move` */
     struct move move;
     struct nest nest;
     struct window window;
@@ -29,7 +29,7 @@ struct operation {
     PyObject *result; /* the array that holds the result: `out` or a new one */
 };
 
-/** Imports what new arrays need. Returns 0, or -1 with an exception. */
+/** Imports the Python functions that create arrays. Returns 0, or -1 with an exception. */
 int operation_init(void);
 
 /** Borrowed from the caller; null: not given. */

@@ -31,7 +31,7 @@ struct transfer {
     PyObject_HEAD;
     struct transfer_state *state; /* null: there was nothing to move */
     PyObject *result;
-    PyObject *store; /* called once when the move is complete; null: nothing to store */
+    PyObject *store; /* function to call once when the move is complete; null: none */
     PyObject *weak;
 };
 
@@ -315,7 +315,7 @@ static struct transfer_state *state_new(PyObject *owner, const struct nest *nest
     return state;
 }
 
-/* Starts the flight of a state. Frees the state after an error. */
+/* Starts the move of a transfer; frees its state after an error. */
 static int start_flight(struct transfer_state *state)
 {
     PyThreadState *thread = PyEval_SaveThread(); /* the engine "inline" moves inside the call */

@@ -195,7 +195,7 @@ static int open_data(struct view *view, PyObject *dict, PyObject *data, const ch
             end = offset;
         if (view->shape[i] < 1 || end == offset)
             break;
-        if (view->step[i] < 0 || /* refused later, or not part of the result */
+        if (view->step[i] < 0 || /* never accepted */
             __builtin_mul_overflow(view->shape[i] - 1, view->step[i], &span) ||
             __builtin_add_overflow(end, span, &end))
             return interface_refused(name, "strides");
@@ -238,7 +238,7 @@ static int read_interface(struct view *view, PyObject *dict, const char *name)
     return read_data(view, dict, name);
 }
 
-/* Returns 1 if the object has no interface. */
+/* Opens an array by its __array_interface__. Returns 1 if the object does not have one. */
 static int open_interface(struct view *view, PyObject *object, const char *name)
 {
     PyObject *dict = PyObject_GetAttrString(object, "__array_interface__");

@@ -55,8 +55,8 @@ void view_release(struct view *view);
 int ndarray_init(void);
 
 /**
- * Returns the element type of an array of numpy.ndarray or of a subclass, where the attribute
- * `dtype` may be something else. A new reference, or null with an exception.
+ * Returns the dtype of a numpy.ndarray, also if a subclass redefines the attribute `dtype`.
+ * Returns a new reference, or null with an exception.
  */
 PyObject *ndarray_dtype(PyObject *array);
 

@@ -30,9 +30,9 @@ int window_read(struct window *window, const struct view *src, PyObject *pad, Py
                 PyObject *step, PyObject *perm);
 
 /**
- * Returns the axes of the result, by result dimension and without destination steps, and adds to
- * *offset the bytes from the first element of the source to the first sample. Dropped dimensions of
- * which `slice` chose a zero of the padding follow as axes. Returns the number of axes.
+ * Lists an axis for each dimension of the result, without its destination step. Axes for dropped
+ * dimensions follow if `slice` chose one of their padding zeros. Adds to *offset the bytes from
+ * the first element of the source to the first sample. Returns the number of axes.
  */
 uint32_t window_axes(const struct window *window, const struct view *src,
                      struct axis axis[NEST_RANK_MAX], int64_t *offset);

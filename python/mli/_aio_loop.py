@@ -78,7 +78,7 @@ class Loop:
         self._writing = writing
 
     def stop(self) -> None:
-        """Stop watching the socket. Legal after its end."""
+        """Stop watching the socket. May be called again."""
         if self._fd >= 0 and not self._loop.is_closed():
             self._loop.remove_reader(self._fd)
             self._loop.remove_writer(self._fd)
@@ -115,7 +115,7 @@ class Loop:
 
     async def references(self, jobs: AnyJob | Iterable[AnyJob],
                          seconds: float | None = None) -> list[int | str]:
-        """Return numbers or names that mean the jobs.
+        """Return the numbers or names that identify the jobs to the service.
 
         Asks the service for its list of jobs if a later job has the same name.
         """

@@ -42,7 +42,8 @@ def shape_of(shape: Shape) -> tuple[int, ...]:
 
 
 def _plain_dtype(dtype: DTypeLike) -> numpy.dtype[Any]:
-    """Return a dtype whose elements are plain bytes: the service, too, reads and writes them."""
+    """Return a dtype whose elements are plain bytes, because the service also accesses the
+    elements."""
     plain = numpy.dtype(dtype)
     refuse_objects(plain, "dtype")
     return plain

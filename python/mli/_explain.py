@@ -179,15 +179,15 @@ def explain(src: Source | QTensor, *, pad: Pad | None = None, slice: Slice | Non
     The arguments are those of mli.move(), and
 
     profile : str, optional
-        Name or path of a target profile. The explanation then has the cost of the move on that
-        board, by a model: `explanation.cost`, and the text.
+        Name or path of a target profile. A model then predicts the cost of the move on that board,
+        which is in `explanation.cost` and in the text.
     view : str, optional
         The dimensions that are rows and columns of the picture, as "HWC" or "0,1".
 
     Arrays that mli.move() folds (more than 4 dimensions, elements of 8 bytes) are explained as the
     folded tensors; `notes` says how they differ. The program mlictl makes the explanation.
 
-    Raises mli.Error as mli.move() does, or if the move is more than one move of libmli.
+    Raises mli.Error as mli.move() does, or if libmli needs several moves for this one.
 
     >>> import mli, numpy
     >>> explanation = mli.explain(numpy.zeros((3, 4), numpy.int8), pad=1, perm=(1, 0))

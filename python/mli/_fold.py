@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A move of arrays as the tensors of one move of libmli: of at most 4 dimensions, and elements of
-1, 2 or 4 bytes.
+"""Folds a move of arrays into one move of libmli, whose tensors have at most 4 dimensions and
+elements of 1, 2 or 4 bytes.
 
 Strides are in bytes here. Extents, offsets and padding are in elements.
 """

@@ -48,8 +48,8 @@ def _check_start(start: bytes) -> None:
 def read(path: Path, like: AnyArray) -> AnyArray:
     """Return the array of a golden file. Raises OSError or ValueError.
 
-    A .npy file has no name for the types of other packages, like bfloat16: elements of plain bytes
-    get the dtype of `like`, if that has such a type and the size is equal.
+    A .npy file stores types of other packages, like bfloat16, as plain bytes. These elements get
+    the dtype of `like` if it is such a type of the same size.
     """
     with open(path, "rb") as file:
         _check_start(file.read(len(_LFS)))

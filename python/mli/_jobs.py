@@ -111,7 +111,8 @@ def result_of(line: bytes) -> Any:
 # is unknown before its end: an older job on its way is found in the service's list of jobs.
 
 def reference(job: Job) -> int | str | None:
-    """Return the number or the name that means a job; None: only the service's list has it."""
+    """Return the number or the name of a job; None if it must be looked up in the service's
+    list."""
     if isinstance(job, str):
         return job
     if hasattr(job, "__index__"):
@@ -152,7 +153,7 @@ def ask_for(connection: Connection, ticket: Ticket[Any]) -> tuple[Ticket[bytes],
 
 
 def _unless_lost(callback: Callable[[Ticket[bytes]], None]) -> Callable[[Ticket[bytes]], None]:
-    """Return a callback that ignores errors of the service: calls that wait raise them."""
+    """Return a callback that ignores errors of the service, which calls that wait will raise."""
     def guarded(ticket: Ticket[bytes]) -> None:
         try:
             callback(ticket)

@@ -43,7 +43,7 @@ class Origins:
     """
 
     def __init__(self, move_: Move, shape: tuple[int, ...]) -> None:
-        """Describe the move that made an array of a shape."""
+        """Take a move, and the shape of the array that it made."""
         _check_move(move_)
         self._src = None
         if isinstance(move_, _core.Plan):

@@ -108,7 +108,7 @@ class Batch(NamedTuple):
         return case
 
     def _advice(self, case: dict[str, Any], words: list[str]) -> str:
-        """Return how a golden file that differs is replaced; "" for other failures."""
+        """Return advice on how to replace a golden file that differs; "" for other failures."""
         kind = case.get("difference", {}).get("kind", "digest")
         if kind == "digest" or "update-golden" in self.options.names:
             return ""
@@ -165,7 +165,7 @@ class JobItem(pytest.Function):
 
 
 class JobFile(pytest.Module):
-    """A collected job file, which is one test. Fixtures of a module have it as their scope."""
+    """A collected job file, which is one test. For fixtures, the job file is a module."""
 
     obj = None  # there is no module to import
 

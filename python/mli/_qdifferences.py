@@ -14,7 +14,7 @@ _NOTHING = "nothing"  # the value of a missing member, in words
 
 
 def are_params(value: Any) -> bool:
-    """Return whether a JSON value is meant as parameters, and is not a file for something else.
+    """Return whether a JSON value has members of quantisation parameters.
 
     >>> are_params({"type": "sa8", "scale": 3}), are_params({"src": "a.npy"}), are_params([1])
     (True, False, False)

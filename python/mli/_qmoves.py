@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Moves of quantised tensors: the parameters of the axis go where its indices go."""
+"""Moves of quantised tensors: per-axis parameters are moved like the indices of their axis."""
 from __future__ import annotations
 
 from typing import Any, Callable, NamedTuple
@@ -114,7 +114,7 @@ def extended(src: QTensor, pad: Any, slice: Any, step: Any, perm: Any, out: Any,
 
         return src.data, out, wrap, None
     target = out
-    # Refuse the move before parameters are merged at the offsets.
+    # Refuse an illegal move before its parameters are merged into those of `out`.
     _core.Plan(src.data, pad=pad, slice=slice, step=step, perm=perm, out=target.data, at=at)
     merged = _merged(target, moved, offsets_of(at, len(moved.shape)))
 

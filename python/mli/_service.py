@@ -247,7 +247,8 @@ class Client:
         return self._finish(ticket, timeout)
 
     def _finish(self, ticket: Ticket[Any], timeout: SupportsFloat | None) -> Any:
-        """Return the result of a ticket that nothing else uses: an interrupted wait cancels it."""
+        """Return the result of a ticket that no other code uses. If the wait is interrupted,
+        cancel it."""
         try:
             return ticket.result(None if timeout is None else silence_after(float(timeout)))
         except BaseException as error:

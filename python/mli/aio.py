@@ -53,7 +53,7 @@ class Ticket(Generic[_Result_co]):
 
     @property
     def number(self) -> int | None:
-        """Number of the job at the service; None before its end, and of a failed job."""
+        """Number of the job at the service; None until the job has ended, and if it failed."""
         return self._ticket.number
 
     @property
@@ -114,7 +114,7 @@ class Prepared:
         return Ticket(self._loop, ticket)
 
     def release(self) -> None:
-        """Make the service forget the job. Starts on their way continue."""
+        """Make the service forget the job. Jobs that were started before continue."""
         self._prepared.release()
 
 
