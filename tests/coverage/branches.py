@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Reads the branches of sources from llvm-cov's JSON.
 
-clang counts each condition of if, while, for, ?:, && and || and each case of a switch, where the source has it. Not
-counted, because no input can reach the other side:
+clang counts each condition of if, while, for, ?:, && and ||, and each case of a switch. This
+module leaves out conditions that no input can make both true and false:
   - assert(): the tree is compiled with NDEBUG;
   - conditions that the compiler evaluates (sizeof, options of the build): llvm-cov reports no count for either side;
-  - conditions inside a macro: llvm-cov counts them at each expansion, where the source has no condition.
+  - conditions inside a macro: llvm-cov counts them where the macro is used.
 """
 import bisect
 import collections
@@ -49,7 +49,7 @@ class Counts:
 
 
 class Text:
-    """A source, and the function of each of its offsets."""
+    """The text of a source file; finds the function at an offset."""
 
     def __init__(self, text):
         self.text = text

@@ -28,7 +28,7 @@ class Entry:
 
 
 def show(missing):
-    """Returns an uncovered side in the form of an entry without its reason."""
+    """Returns the text of an entry for an uncovered side, without a reason."""
     ordinal = f", {ORDINALS[missing.count]}" if missing.count > 1 else ""
     return f"{missing.file}: {missing.function}\n? {missing.condition}\nnever {missing.side}{ordinal}"
 

@@ -39,7 +39,8 @@ def options():
 
 
 def measure(exported):
-    """Returns (counts by file, uncovered sides in the scope)."""
+    """Returns the counts of each file, and the uncovered sides of branches in the files of the
+    scope."""
     counts, missing = {}, []
     for name, entry in sorted(exported.items()):
         if scope.in_scope(name) or name.startswith(OTHERS):

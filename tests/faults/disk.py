@@ -159,8 +159,8 @@ class Disk:
         return self.on_link(parent, inode, name)
 
     def after_cut(self, pick, all_names=False):
-        """Returns {path: content, or None for a directory} after a power cut. With `all_names`, directories
-        lose nothing."""
+        """Returns {path: content, or None for a directory} after a power cut. With `all_names`, no
+        change of a directory is lost."""
         files, contents = {}, {}
 
         def walk(inode, path):

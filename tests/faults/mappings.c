@@ -16,7 +16,7 @@ __attribute__((constructor)) static void take(void)
 
     if (!text)
         return;
-    unsetenv("MAPPINGS_LEFT"); /* not in children */
+    unsetenv("MAPPINGS_LEFT"); /* children keep their mappings */
     pages = mmap(NULL, most * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (pages == MAP_FAILED)
         abort();

@@ -35,8 +35,9 @@ class Again(unittest.TestCase):
         self.mlictl.chmod(0o755)
 
     def failure(self, command, **more):
-        """Runs a test that must fail; returns the line with its parameters, and the command that repeats it. In each
-        run, a batch with two threads makes another number of calls.
+        """Runs a test that must fail; returns the printed line with its parameters, and the
+        command that repeats it. Removes the number of calls from the line: in a batch with two
+        threads this number varies.
         """
         self.seen.unlink(missing_ok=True)
         done = subprocess.run(command, capture_output=True, text=True, timeout=2 * PATIENCE, check=False, **more)
@@ -69,7 +70,8 @@ class Again(unittest.TestCase):
         self.check("test_clock.py", "Jumps.test_mlictl", 3, needs="MLI_CLOCK")
 
     def test_power_cut(self):
-        """The second batch after the power cut fails; the first batch is the run without a power cut."""
+        """Of the batches in the directory after the power cut, the second one fails. The first one
+        is the run without a power cut."""
         seen = shlex.quote(str(self.seen))
         self.check("test_power_cut.py", "Resume.test_first_run", 3, needs="MLI_RECORD",
                    condition=f'[ "$1:${{PWD##*/}}:$2" = batch:after:cases ] && {{ [ -e {seen} ] || ! : >{seen}; }}')

@@ -42,7 +42,7 @@ class PowerCut(BatchCase):
         seen = set()
         for number in soak.rounds(*rounds):
             pick = soak.pick_of(self, number)
-            # No position of the cut is drawn a second time before every position has been drawn.
+            # The cut visits every position once before it visits a position again.
             cut = (number * 7919 + soak.SEED) % (len(records) + 1)
             now = disk.Copy(before)
             for record in records[:cut]:
@@ -100,8 +100,8 @@ class Resume(PowerCut):
                 for path in self.after.glob("batch-failed/**/job.json")}
 
     def check_kept(self, job, before):
-        """Expects that the kept case fails in the same way as the case; does not run a case that was kept only after
-        the cut."""
+        """Expects that a kept case fails in the same way as its case. Leaves out cases that were
+        kept only after the cut."""
         if before and (self.after / job).stat().st_ino == before:
             self.assertIn("differ", self.run_after("run", job, code=1).err)
 

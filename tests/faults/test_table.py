@@ -12,7 +12,8 @@ import soak  # noqa: F401: finds the harness
 from harness import SOURCE, main
 
 HERE = pathlib.Path(__file__).resolve().parent
-# A fault that a test counts: two or more words in quotes, in a call of count() or as a constant.
+# Finds the names of the faults that the tests count: two or more words in quotes, as an argument
+# of a counting method or as the constant FAULT.
 COUNTED = re.compile(r'(?:FAULT = |soak\.count\(|self\.(?:each|check_service|rounds)\()[^"\n]*?"(\S+ [^"]+)"')
 TEST = re.compile(r"\*((?:mlictl|mlid|faults)_\w+)\*")
 

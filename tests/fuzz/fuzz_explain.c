@@ -108,8 +108,8 @@ static void add_job(struct textw *w, struct fuzz_reader *reader, int number)
 }
 
 /*
- * Removes the member "neutral" of cfg, a placeholder after which each further member can begin with
- * a comma.
+ * Removes the member "neutral" of cfg. It is a placeholder at the beginning, so that each further
+ * member can begin with a comma.
  */
 static void drop_neutral(char *text)
 {

@@ -29,7 +29,7 @@ static void begin(void)
     colour_disable();
 }
 
-/* Makes `run` use copies of the words, which it may move. */
+/* Calls `run` with copies of the words, because `run` may reorder its arguments. */
 static int run_words(const char *const *words)
 {
     char *argv[MLICTL_WORDS_MAX + 2] = {strdup("mlictl")}, *owned[MLICTL_WORDS_MAX + 2];

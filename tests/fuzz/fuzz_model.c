@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Fuzzes the readers of models. The first byte of the input chooses ONNX, TFLite, or a value of
- * ONNX (tensor, sequence, ...); the rest is the file. Checks that constants are inside the file,
- * and that the moves of each movement give what its definition says.
+ * ONNX (tensor, sequence, ...); the rest is the file. Checks that constants are inside the file.
+ * Checks for each movement (how a node moves data) that its moves give the result of its
+ * definition.
  */
 #include "cli/import/element.h"
 #include "cli/import/move.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The parsers of queues: the first byte selects the URL of a queue or a record; the other bytes are
- * its text. */
+/* Fuzzes the parsers of queues. The first byte chooses the parser: URLs of queues, or records. The
+ * other bytes are the text to parse. */
 #include <stdlib.h>
 #include <string.h>
 

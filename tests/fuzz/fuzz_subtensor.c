@@ -74,7 +74,7 @@ static uint64_t stride_of(const mli_tensor *tensor, uint32_t d)
     return stride;
 }
 
-/* Requires that each index of the view has the per-axis parameters that it has in the tensor. */
+/* Requires that each index has the same per-axis parameters in the view as in the tensor. */
 static void check_axis(const mli_tensor *in, const mli_sub_tensor_cfg *cfg, const mli_tensor *out,
                        const uint32_t *kept)
 {
@@ -98,7 +98,8 @@ static void check_axis(const mli_tensor *in, const mli_sub_tensor_cfg *cfg, cons
     FUZZ_ASSERT(out->el_params.sa.scale_frac_bits.capacity >= out->shape[now]);
 }
 
-/* Compares the view with the definition, which removes the first dimensions of size 1. */
+/* Compares the view with the definition: to reach the rank of the view, the first dimensions of
+ * size 1 are removed. */
 static void check_view(const mli_tensor *in, const mli_sub_tensor_cfg *cfg, const mli_tensor *out)
 {
     const uint32_t esize = oracle_element_size(in->el_type);

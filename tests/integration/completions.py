@@ -76,7 +76,8 @@ class Completions:
             self.assertEqual({word.removeprefix(prefix).rstrip("/") for word in found}, expected, line)
 
     def test_arguments_after_every_option_without_a_value(self):
-        """They are the arguments that the shell offers without the option."""
+        """After an option without a value, the shell offers the same arguments as without the
+        option."""
         self.write_files()
         lines = []
         for command in sorted(self.commands() - {"batch", "make", "profile"}):  # their first arguments are verbs
@@ -90,7 +91,7 @@ class Completions:
             self.assertEqual(found, {word for word in without if not word.startswith("-")}, line)
 
     def test_profiles(self):
-        """Profiles are offered as such; files only if no profile begins with the word."""
+        """The shell offers profiles by name, and files only if no profile begins with the word."""
         self.write("vendor.json", b"{}")
         self.write_files()
         profiles = self.profiles()

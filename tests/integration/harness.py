@@ -21,7 +21,7 @@ import unittest
 
 
 def _on_demand(name):
-    """Returns a module that its first use imports, or None if it is not installed."""
+    """Returns a module that is imported at its first use, or None if it is not installed."""
     spec = importlib.util.find_spec(name)
     if spec is None:
         return None
@@ -45,10 +45,12 @@ for _number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
     if signal.getsignal(_number) == signal.SIG_IGN:
         signal.signal(_number, signal.SIG_DFL)
 
-# Less than 100 in instrumented programs, which take long to start.
+# How many of the random cases run, in percent. Less than 100 for instrumented programs, which take
+# long to start.
 PERCENT = int(os.environ.get("MLI_TEST_PERCENT", "100"))
-# The leak sanitizer reads all data of a process when it ends, which takes half of the time of a short run. With less than
-# 100 %, it checks one start of mlictl in 4; MLI_TEST_TURN chooses others.
+# The leak sanitizer reads all data of a process when it ends, which takes half of the time of a
+# short run. If PERCENT is less than 100, it checks only one in four starts of mlictl;
+# MLI_TEST_TURN chooses which ones.
 LEAKS_PART = 4
 # No step of a test takes so many seconds, even with sanitizers or valgrind.
 PATIENCE = 120 if float(os.environ.get("MLI_TEST_SLOW", "1")) > 1 else 60
@@ -197,7 +199,8 @@ class Daemon:
 
 
 def wait_for(condition, seconds=PATIENCE, pause=0.005):
-    """Returns true as soon as the condition is true, false after `seconds`; `pause`: for conditions that run a program."""
+    """Returns true as soon as the condition is true, false after `seconds`. Give a longer `pause`
+    to conditions that run a program."""
     end = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > end:
@@ -238,7 +241,7 @@ def cpu_ticks(process):
 
 
 def at_rest(process, *pids):
-    """Waits until the process waits or has ended, and the processes `pids` have nothing to do for it.
+    """Waits until the process sleeps or has ended, and the processes `pids` also sleep.
 
     Use it after starting a client: then the client and its daemon have exchanged all they can.
     """
@@ -390,7 +393,8 @@ class Case(unittest.TestCase):
     def assert_refused(self, job, pointer, *words, code=2, files=None, explained=False):
         """Expects that validate, explain, run and submit all refuse the job, name the place and write nothing.
 
-        With MLI_TEST_PERCENT below 100, one of the commands in turn. `explained`: not explain, which accepts the job.
+        With MLI_TEST_PERCENT below 100, runs only one of the commands, in turns. With `explained`,
+        leaves out explain, which accepts the job.
         """
         self.write("job.json", job)
         before = self.listing()

@@ -109,7 +109,8 @@ class Program:
         return name
 
     def place(self, result, source, cfg):
-        """Chooses a destination for a result. Returns "dst" and writes the result there."""
+        """Chooses a destination for a result, and writes the result to its model. Returns the
+        model's tensor and the member "dst" of the job."""
         rng, size = self.rng, result.nbytes
         kind = rng.random()
         if kind < 0.2:

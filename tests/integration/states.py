@@ -57,7 +57,7 @@ class Batch:
         self.set = sum(digest(raw_name(c)) for c in cases) % 2**64
 
     def begin(self, index=0, count=0, resumed=0):
-        """Returns the line that begins a run; state() adds the format."""
+        """Returns the object "begin" of a run, to which state() adds "format"."""
         shard = f"{index}/{count}" if count else None
         return {"event": "begin", "cases": len(self.of(index, count)), "total": len(self.cases),
                 "shard": shard, "resumed": resumed, "set": f"{self.set:016x}"}

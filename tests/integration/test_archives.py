@@ -387,7 +387,8 @@ class Npz(ArchiveCase):
         return self.ended(directory, 0xffff, 0xffffffff, before=record + locator)
 
     def entry_64(self, content, fields, extra=b""):
-        """Returns the first member's entry with `fields` (unpacked, packed, offset) in a field of zip64."""
+        """Returns the directory entry of the first member. The values `fields` (unpacked size,
+        packed size, offset) are in a zip64 extra field; None leaves a value in its usual place."""
         at = self.central(content)
         entry = bytearray(content[at:content.index(b"PK\x05\x06")])
         for place, value in zip((24, 20, 42), fields):

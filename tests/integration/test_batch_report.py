@@ -65,8 +65,9 @@ def as_xml(text):
 
 
 def sentence(line):
-    """Returns a text with the file, the place and the message of a result. The place is the result's pointer in the
-    form a.b[0], without the part with which the message begins."""
+    """Returns a text with the file, the place and the message of a result. The place is the
+    result's pointer in the form a.b[0]. If the message begins with the end of the place, this part
+    is not repeated."""
     place, message = "", line["message"]
     for token in line["pointer"].split("/")[1:]:
         place += f"[{token}]" if re.fullmatch("[0-9]+", token) else f".{token}" if place else token

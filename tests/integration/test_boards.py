@@ -253,7 +253,8 @@ class Boards(Case):
                 self.assertGreaterEqual(after, begin + size, profile)
 
     def test_the_bus_is_the_limit(self):
-        """The table of a job on four channels says why its parts do not add up."""
+        """Four channels are limited by the bus: the sum omits parts of the table, and the table
+        names the bus as the limit."""
         self.write("long.bin", bytes(1 << 17))
         self.write("job.json", json.dumps({"op": "mov", "dst": {"file": "out.npy"}, "channels": 4,
                                            "src": {"file": "long.bin", "type": "sa8", "shape": [4, 1 << 15]}})

@@ -190,7 +190,7 @@ class Functions(Case):
         for more, message in ((("--run",), "--run"), (("--json",), "--json")):
             self.assertIn(message, self.ctl(*words, "--c", *more, code=2).err)
         self.assertIn("a2.npy does not exist", self.ctl("make", "mov", "a2.npy", "b.npy", "--c", code=2).err)
-        # explain accepts that files are missing which another run will write.
+        # explain accepts missing files that a run will write later.
         self.ctl(*words, "--c", "--expect", "none.npy", code=0)
 
     def test_names_and_comments(self):

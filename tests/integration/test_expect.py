@@ -144,7 +144,8 @@ class RawGoldens(ExpectCase):
             pass
 
     def test_a_written_golden_is_as_expected(self):
-        """run accepts the file that --update-golden writes; so does batch, but it refuses a file with other gaps."""
+        """run and batch accept the file that --update-golden writes. batch refuses a file with
+        other bytes in the gaps."""
         for golden in ("golden.bin", "golden.npy"):
             job = dict(self.job, expect={"file": golden})
             self.write("job.json", job)

@@ -264,7 +264,7 @@ class Command(Explain):
         self.assertFalse(self.exists("a.npy"))
 
     def test_no_output_is_opened(self):
-        """Also in directories that do not exist or accept no files."""
+        """explain opens no output, also if its directory does not exist or accepts no files."""
         expected = self.facts(self.chain())
         for directory in "none", "none/../none/deep", "/proc":
             jobs = json.loads(self.read("job.json"))

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs the files that conf/fleet has for test farms and queues, as far as the farms can run on one machine."""
+"""Runs the examples of conf/fleet for test farms and for job queues, as far as one machine can run
+them."""
 import importlib.util
 import os
 import re

@@ -292,7 +292,8 @@ class JobBuffers(Case):
         result = self.ctl("run", "kept/a/job.json", code=1)
         self.assertIn("digest", result.err)
         self.assertEqual(self.read("kept/a/out.npy"), npy("|i1", SHAPE, ramp(BYTES)))
-        # If a failed job that writes to a buffer is kept, the kept job updates a file that has the buffer's bytes.
+        # When a failed job with a buffer as destination is kept, the buffer becomes a file with
+        # the same bytes, which the kept job updates.
         file["jobs"][-1].pop("expect")
         file["jobs"][5]["src"]["type"] = "fx16"
         self.write("cases/a.json", file)

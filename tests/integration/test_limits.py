@@ -123,7 +123,8 @@ class Limits(Case):
                                   refused.out + refused.err)
                     self.assertFalse(self.exists("out.raw"))
         for command in commands[:4]:
-            # The same bytes fit if they are a tensor of their own, and a window fits if it ends before the limit.
+            # The bytes beyond 4 GiB can be moved as a separate tensor with an offset. A window
+            # that ends before 4 GiB needs no offset.
             for source, window in (({**raw, "shape": [1, 8], "offset": 4 * GIB}, ":,:5"),
                                    (raw, "1:2,:5"), (raw, "4:5,:5")):
                 self.job_file("part.json", {"op": "mov", "src": source, "slice": window,

@@ -14,7 +14,8 @@ SHAPE = (3, 4, 5)
 
 
 def permute(src="vccm", dst="vccm", **more):
-    """A permute that transposes in.npy to out.npy; a memory of None is not named in the job."""
+    """Returns a job that transposes in.npy to out.npy. If a memory is None, the job does not name
+    a memory."""
     job = mov({"file": "in.npy"}, {"file": "out.npy"}, perm_dim=[2, 0, 1], **more)
     job["op"] = "permute"
     for side, memory in (("src", src), ("dst", dst)):

@@ -57,7 +57,8 @@ def stored(array):
 
 
 class Nodes:
-    """Makes random nodes, and their results with NumPy. A method returns the options, the constants and a function."""
+    """Makes random nodes, and their results with NumPy. A method of an operator returns its name,
+    its options, its constants, and a function that computes the result."""
 
     def __init__(self, rng, form):
         self.rng, self.tflite = rng, form == "tflite"
@@ -144,8 +145,8 @@ class Nodes:
                 lambda x: numpy.pad(x, pads, mode))
 
     def keep_some(self, pads, none):
-        """Keeps the padding of only three dimensions: each combination of copied samples becomes a move, and 4096 are
-        the most."""
+        """Removes the padding except for three dimensions: the import makes a move for each
+        combination of copied samples, at most 4096 moves."""
         for d in self.rng.sample(range(len(pads)), max(0, len(pads) - 3)):
             pads[d] = none
 

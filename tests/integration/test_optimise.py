@@ -119,7 +119,8 @@ class Chains(Base):
                 self.assert_equal_outputs()
 
     def test_a_raw_source_takes_any_border(self):
-        """The job describes the shape of a raw source, so the elements after the crop are outside of the source."""
+        """A job gives the shape of its raw source. The fused job gives the cropped shape, so
+        padding after the crop is outside of the source."""
         source = {"file": "in.bin", "type": "fx16", "shape": SHAPE}
         cfgs = [{"offset": [1, 1, 0], "size": [4, 6, 4]}, {"padding_pre": [2, 2, 0], "padding_post": [1, 0, 0]},
                 {"perm_dim": [2, 1, 0]}]
@@ -289,7 +290,8 @@ class Chains(Base):
                 mov(tensor("s", SHAPE), "y.npy", name="last", after=["refill"]),
                 mov("in.npy", into("m"), name="mark", after=["one"])]
         file = {"buffers": buffers("s", "a", "m"), "jobs": jobs}
-        # If the file s.npy replaces the buffer "s", "fill" writes an output, so the job stays.
+        # Here the file s.npy replaces the buffer "s". It is an output, so the job "fill" that
+        # writes it stays.
         file["jobs"][0]["dst"] = {"file": "s.npy"}
         file["jobs"][1]["src"] = {"file": "s.npy"}
         file["jobs"][3]["dst"] = {"file": "s.npy"}
@@ -313,7 +315,8 @@ class Chains(Base):
         self.assertEqual((new["src"]["axis"], len(new["src"]["scale"])), (1, 8))
         self.assertEqual(report["proof"]["outputs"], 2)
         self.assert_equal_outputs("out.npy", "out.json")
-        # Padding of the first job would get parameters from the second job; a border of zeros has no parameters.
+        # These jobs are not fused: the padding of the first job needs per-axis parameters, but a
+        # border of a fused move has none.
         jobs[0] = mov("in.npy", into("a"), offset=[0, 2, 0], padding_pre=[0, 1, 0], perm_dim=[2, 1, 0])
         jobs[1]["cfg"]["offset"] = [0, 0, 0]
         jobs[0]["cfg"]["offset"] = [0, 0, 0]
@@ -404,7 +407,8 @@ class Chains(Base):
             self.assertFalse(self.exists("new.json"))
 
     def test_long_chains(self):
-        """The time grows linearly with the number of jobs; padding has at most 255 elements."""
+        """Fuses long chains of jobs in linear time. A fused job has at most 255 elements of
+        padding."""
         count = 2000
         report, _ = self.optimise(chain(*[{"perm_dim": [2, 1, 0]}] * 2 * 100))
         self.assertEqual(report["after"]["jobs"], 1)

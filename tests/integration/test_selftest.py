@@ -22,8 +22,8 @@ class Selftest(Case):
         return result.json[0]
 
     def caught(self, engine, *arguments, kind):
-        """Returns the object of one engine, which must have a failed case; expects this kind of failure for the first
-        one."""
+        """Returns the JSON object of an engine that must fail. Expects that the first failed case
+        has this kind of failure."""
         fact = self.one(engine, *arguments, code=1)
         self.assertGreater(fact["failures"], 0)
         self.assertEqual(fact["first_failures"][0]["kind"], kind, fact)

@@ -115,7 +115,8 @@ class Zsh(Shell, Case):
             os.execvpe("zsh", ["zsh", "-f", "-i"],
                        dict(os.environ, TERM="dumb", PS1="> ", HITS=str(self.hits), LINES_FILE=str(self.lines)))
         self.addCleanup(lambda: (os.close(self.ours), os.waitpid(self.process, 0)))
-        # The line editor writes to the terminal itself: the streams get only what the script prints.
+        # The line editor writes directly to the terminal, so the redirected output has only the
+        # text that the script prints.
         self.printed = self.root / "printed"
         for line in [*SETUP.splitlines(), f"source '{self.script}'", f"exec >>'{self.printed}' 2>&1"]:
             self.enter(line)

@@ -504,7 +504,8 @@ class Tile(Case):
         self.assertAlmostEqual(large["time"]["ns"] / small["time"]["ns"], 4, delta=0.1)
 
     def test_the_dtype_is_kept(self):
-        """Unsigned inputs give the same file as a move without tiles, and tiles of the same dtype."""
+        """For inputs of any dtype, a tiled move gives the same file as an untiled move, and the
+        files of the tiles have the same dtype."""
         rng = random.Random(SEED)
         for dtype, item in (("|u1", 1), ("|b1", 1), ("<u2", 2), ("<f4", 4)):
             shape = (7, 6, 5)

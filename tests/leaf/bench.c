@@ -11,7 +11,7 @@ enum { BUFFER = 64 * 1024 * 1024, ALIGNMENT = 4096, ROUNDS = 5, TABLE = 256 };
 
 static const double round_seconds = 0.01;
 
-/* Makes one nest with two loops of rows, and one nest with a single loop. */
+/* NEST gives source and destination two loops around the rows, LOOP a single loop. */
 #define NEST(outer, loop, dst_outer, dst_step, src_outer, src_step)                                \
     .rows = (outer) * (loop), .dst = {(loop), (dst_step), (dst_outer)},                            \
     .src = {(loop), (src_step), (src_outer)}
@@ -40,8 +40,8 @@ static const double round_seconds = 0.01;
     }
 
 /*
- * Transposes with packed source and destination; in transposes with tables, both sides have two
- * loops.
+ * Transposes with packed source and destination. TRANSPOSE_AT uses tables, and its rows and
+ * columns have two loops.
  */
 #define TRANSPOSE(E, r, c)                                                                         \
     {                                                                                              \
@@ -162,7 +162,7 @@ static void move(const struct shape *s, const struct leaf_table *leaf, uint8_t *
     __asm__ volatile("" : : "r"(dst) : "memory"); /* keeps the compiler from removing the call */
 }
 
-/* Returns how many seconds a call took in one round. If there is no leaf, measures memcpy. */
+/* Returns the seconds of one call, measured in one round. If `leaf` is null, measures memcpy. */
 static double measure(const struct shape *s, const struct leaf_table *leaf, uint8_t *dst,
                       const uint8_t *src)
 {

@@ -69,7 +69,7 @@ static bool on_pages(enum place place)
     return place == PLACE_PAGES_LEFT || place == PLACE_PAGES_RIGHT;
 }
 
-/* The pieces of a shape that have a page each. */
+/* Parts of a shape, each of which is placed on a page of its own. */
 struct pieces {
     size_t count, bytes;
 };
@@ -82,7 +82,8 @@ static struct pieces pieces_of(const struct layout *l, size_t count, size_t byte
     return (struct pieces){count / l->inner, (l->inner - 1) * l->step + bytes};
 }
 
-/* Returns whether the pieces fit on the pages; if they do not, replaces the place by a flat one. */
+/* Returns whether the pieces fit on separate pages. If they do not, changes the place to
+ * contiguous memory. */
 static bool fit_pages(const struct ground *g, enum place *place, struct pieces pieces)
 {
     if (!on_pages(*place))
@@ -134,8 +135,8 @@ static void fill_table(const struct ground_side *side, struct layout *l, size_t 
 }
 
 /*
- * Returns null if the layout does not fit. On pages, the piece on the last page decides where the
- * layout begins.
+ * Returns the address of the first byte, or null if the layout does not fit. With
+ * PLACE_PAGES_RIGHT, the last piece ends at the end of its page.
  */
 static uint8_t *locate(const struct ground *g, const struct ground_side *side, enum place place,
                        size_t extent, size_t slide)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The memory for calls of leaves, all of it between inaccessible pages: a flat area for each side,
- * and an area for each side in which every second page is inaccessible. On the latter each row (or
- * column of a transpose's source, gathered element, inner loop of a nest) has a page of its own, so
- * that an access outside a row in the middle of a matrix is also a fault. Tables end before
- * inaccessible pages as well.
+ * The memory for calls of leaf kernels. Source and destination have two areas each: a contiguous
+ * one between inaccessible pages, and one in which every second page is inaccessible. In the
+ * latter, each piece of a shape, for example each row, is on a page of its own. So an access
+ * outside a row in the middle of a matrix is also a fault. Tables also end before an inaccessible
+ * page.
  */
 #ifndef TEST_LEAF_GROUND_H
 #define TEST_LEAF_GROUND_H
@@ -30,10 +30,10 @@ enum place {
     PLACES
 };
 
-/* Which pieces have a page of their own. */
+/* The parts of a shape that are placed on separate pages. */
 enum piece {
     PIECE_ROW,  /* each row; in the source of a transpose, each column */
-    PIECE_LOOP, /* all rows of an inner loop together */
+    PIECE_LOOP, /* the rows of one inner loop share a page */
     PIECE_COL,  /* in the source of a gather: each column of elements, over all rows */
     PIECES
 };
@@ -64,9 +64,9 @@ int ground_init(struct ground *g);
 void ground_finish(struct ground *g);
 
 /*
- * Computes dst and src, and fills in the tables. A place on pages overwrites the shape's steps; a
- * shape that does not fit on pages is placed flat. Returns false if the shape does not fit there
- * either.
+ * Computes dst and src, and fills in the tables. PLACE_PAGES_... overwrites the steps of the
+ * shape. If the shape does not fit on separate pages, it is placed in the contiguous area. Returns
+ * false if it is also too large for this area.
  */
 bool ground_place(const struct ground *g, struct site *site);
 

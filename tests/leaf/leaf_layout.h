@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The places of rows, or of the columns of a transpose's source: two loops, or a table. */
+/* Computes the offset of each row (in the source of a transpose: of each column). Offsets come
+ * from two loops, or from a table. */
 #ifndef TEST_LEAF_LAYOUT_H
 #define TEST_LEAF_LAYOUT_H
 
@@ -10,8 +11,8 @@ struct layout {
     size_t inner, step, outer_step; /* place i is at i / inner * outer_step + i % inner * step */
 
     /*
-     * For tables only: the table begins with place `begin` of the loops. With a seed other than 0,
-     * each place is moved by 0 .. slack bytes, and then all places are shuffled.
+     * For tables only: the first entry is iteration number `begin` of the loops. If the seed is
+     * not 0, each offset is increased by 0 .. slack bytes, and the table is shuffled.
      */
     size_t begin, slack;
     uint64_t seed;

@@ -8,12 +8,11 @@
 
 enum step_kind {
     STEP_PACKED,
-    STEP_NEAR,    /* step with a gap of a few elements */
-    STEP_ODD,     /* step with a gap */
-    STEP_POWER,   /* step that is a power of two */
-    STEP_FAR,     /* step that is a multiple of 4096 */
-    STEP_SWAPPED, /* outer step that is shorter than the inner step; the inner step is as requested
-                   */
+    STEP_NEAR,        /* step with a gap of a few elements */
+    STEP_ODD,         /* step with a gap */
+    STEP_POWER,       /* step that is a power of two */
+    STEP_FAR,         /* step that is a multiple of 4096 */
+    STEP_SWAPPED,     /* the outer step is shorter than the inner step */
     STEP_INTERLEAVED, /* step of the source that is so small that its rows interleave or overlap */
     STEP_KINDS
 };

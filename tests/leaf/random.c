@@ -73,8 +73,7 @@ static void draw_sides(struct shape *s, struct rng *rng)
 }
 
 /*
- * Picks random loops for the rows: they may have all iterations; with a table, the first and last
- * inner loop may be partial.
+ * Chooses random loops for the rows. A table may begin and end in the middle of an inner loop.
  */
 static void draw_layout(struct layout *l, size_t count, struct rng *rng)
 {

@@ -42,7 +42,7 @@ struct shape {
 /* Returns the name of a kind: "rows", "bordered" ... */
 const char *shape_kind_name(enum leaf_kind kind);
 
-/* Return whether the kind takes a nest, and whether it is a transpose. */
+/* Return whether the kernel of a shape takes a nest of loops, and whether it is a transpose. */
 bool shape_has_nest(const struct shape *s);
 bool shape_is_transpose(const struct shape *s);
 

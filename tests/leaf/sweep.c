@@ -16,7 +16,8 @@ enum {
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
-/* The variants that each shape is tested in; those from NEST_VARIANTS on are for two loops only. */
+/* Places and steps with which each shape is tested. The first NEST_VARIANTS are for all shapes,
+ * the others only for shapes with two loops. */
 static const struct variant {
     enum place dst, src;
     struct steps steps;
@@ -55,7 +56,7 @@ static const struct counts {
     size_t outer, inner;
 } nests[] = {{1, 1}, {1, 2}, {1, 3}, {2, 1}, {1, 8}, {2, 3}, {3, 5}, {1, 40}, {2, 35}};
 
-/* Rows of one byte that fill more than a register. */
+/* Nests with so many rows that rows of one byte fill more than a register. */
 static const struct counts long_nests[] = {{1, 80}, {2, 40}, {70, 1}, {3, 25}, {25, 3}};
 
 struct sweep {
@@ -86,7 +87,8 @@ static struct shape with_counts(struct shape shape, const struct counts *n)
     return shape;
 }
 
-/* Visits all variants of a shape, or some variants if the next shapes get the remaining ones. */
+/* Visits `count` variants of a shape, or all if it has fewer. The next shapes continue with the
+ * variants that were left out. */
 static bool visit_variants(struct sweep *sweep, const struct shape *shape, size_t count)
 {
     const size_t all = shape->rows > shape->dst.inner ? COUNT_OF(variants) : NEST_VARIANTS;

@@ -77,7 +77,8 @@ def chosen(args):
 
 
 def excuse_duplicates(court, source, survived, tally):
-    """Adds survivors to the tally: one with the object of an explained mutant is a duplicate, even in a sample."""
+    """Adds survivors to the tally. A survivor is a duplicate if it compiles to the same object as
+    an explained mutant, even if the sample does not contain that mutant."""
     if not survived:
         return
     explained = {court.object_of(mutant): mutant.name for mutant in mutants.of(source, (ROOT / source).read_text())

@@ -13,7 +13,7 @@ from judge import Verdict
 
 
 def key_of(mutant):
-    """The hash of the mutated text: it has the source and the change in it."""
+    """Returns a hash of the source's name and of its mutated text."""
     return hashlib.sha256(f"{mutant.source}\n{mutant.text}".encode()).hexdigest()[:24]
 
 

@@ -26,7 +26,8 @@ TESTS = {
     "proto/wire/frame.c": ["proto frame", "proto frame_payload", "proto memory", "proto fdpass", "client calls"],
 }
 
-# The functions that are mutated, where these tests are for a part of a source: a pattern for the whole name.
+# For sources that these tests cover only in part: a pattern for the names of the functions that
+# are mutated.
 FUNCTIONS = {
     "daemon/job/task.c": r"refs?_\w+|entry_\w+|task_info",
     "proto/wire/frame.c": r"compact|frame_\w+",

@@ -18,7 +18,8 @@ def _output_of(command, **options):
 
 
 def _option_names(words):
-    """Yields the words without ccache, warnings, debug information, files and dependencies."""
+    """Yields the words of a compile command, without ccache and without the options for warnings,
+    debug information, optimisation, files and dependencies."""
     skip = False
     for word in words[1:] if "ccache" in words[0] else words:
         if skip:

@@ -146,7 +146,7 @@ static void dst_stride_negative(struct test_case *c)
 {
     uint32_t i = any_dim(c);
 
-    /* otherwise cfg may override the stride; the move is refused in either case */
+    /* the move is refused even if a stride of cfg overrides the negative one */
     if (draw_percent(&c->draw, 50))
         c->cfg.dst_mem_stride[i] = 0;
     c->dst.mem_stride[i] = draw_percent(&c->draw, 50) ? -1 : INT32_MIN;
@@ -232,8 +232,8 @@ static void dst_array_short(struct test_case *c)
 }
 
 /*
- * Sets one pointer of the destination to that of the source, which mixes the pointer options or
- * makes arrays overlap.
+ * Makes one array pointer of the destination equal to that of the source. Then only some arrays
+ * are shared, or arrays overlap.
  */
 static void dst_array_of_src(struct test_case *c)
 {
@@ -245,7 +245,7 @@ static void dst_arrays_one(struct test_case *c)
     c->dst.el_params.sa.zero_point.mem.pi16 = c->dst.el_params.sa.scale.mem.pi16;
 }
 
-/* Places an array of the source or the destination in the data that the move writes. */
+/* Places a parameter array of the source or the destination in the data that is written. */
 static void array_in_dst(struct test_case *c)
 {
     mli_tensor *t = draw_percent(&c->draw, 50) ? &c->src : &c->dst;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Generates the quantisation of legal cases: per-tensor parameters, and per-axis parameters with
- * each of the three pointer options.
+ * Generates the quantisation of legal cases: per-tensor parameters, and per-axis parameters. The
+ * destination's array pointers are null, equal to those of the source, or its own.
  */
 #include <string.h>
 
 #include "tests/property/random_case.h"
 
-enum { AXIS_MAX = 16384 }; /* largest axis for which the lab has memory */
+enum { AXIS_MAX = 16384 }; /* largest axis for which the test has memory */
 
 static bool is_sa(const struct test_case *c)
 {
@@ -33,8 +33,7 @@ static void per_tensor(struct test_case *c)
     p->sa.scale_frac_bits.mem.i8 = (int8_t)draw_below(draw, 31);
 }
 
-/* Places arrays of `entries` entries in the lab, and makes the tensor's parameters point to them.
- */
+/* Places the parameter arrays of the tensor, with `entries` entries each, in watched memory. */
 static void place_arrays(struct test_case *c, struct watched *at, mli_tensor *t, uint32_t entries)
 {
     struct draw *draw = &c->draw;

@@ -6,7 +6,7 @@
 #include "tests/property/oracle_overlap.h"
 #include "tests/property/oracle_quant.h"
 
-/* Sum and product that saturate: no field holds UINT64_MAX or a larger number. */
+/* Return a sum and a product that saturate. UINT64_MAX is too large for every field. */
 static uint64_t plus(uint64_t a, uint64_t b)
 {
     return a > UINT64_MAX - b ? UINT64_MAX : a + b;

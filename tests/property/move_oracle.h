@@ -40,7 +40,7 @@ void oracle_judge_permute(struct oracle *o, const mli_tensor *in, const mli_perm
 /* Returns the neutral cfg with this permutation: the permute as a move. */
 mli_mov_cfg_t oracle_permute_cfg(const uint8_t *perm_dim);
 
-/* Makes a legal move on the bytes: `from` is the memory of src, `to` is the memory of dst. */
+/* Executes a legal move byte by byte: reads src at `from`, and writes dst at `to`. */
 void oracle_move(const struct oracle *o, const mli_tensor *src, const mli_mov_cfg_t *cfg,
                  const uint8_t *from, uint8_t *to);
 

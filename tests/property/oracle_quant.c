@@ -89,7 +89,8 @@ static void touch_element(void *context, int64_t from, uint64_t to)
               inside(&t->own, t->own_entries, t->read + (uint64_t)from * t->esize, t->esize));
 }
 
-/* Returns whether data that the move writes meets any array, or data that it reads dst's own. */
+/* Returns whether the move writes a byte of any parameter array, or reads a byte of dst's own
+ * arrays. */
 static bool data_meets_arrays(const struct oracle *o, const mli_tensor *src,
                               const mli_mov_cfg_t *cfg, const mli_tensor *dst, bool own)
 {

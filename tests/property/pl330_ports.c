@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The engine of the PL330 with a model of the controller, for test_moves: replaces the engines of
- * libmli/port/ports.c. PL330_INSTANT=1 chooses interrupts; programs then end at once.
+ * libmli/port/ports.c. PL330_INSTANT=1 chooses interrupts, and makes the model execute each
+ * program at once.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -30,7 +30,7 @@ struct lab {
 
 enum case_via { VIA_SYNC, VIA_ASYNC, VIA_TWICE, VIA_CALLBACK, VIA_PERMUTE, VIA_COUNT };
 
-/* The largest number of channels of a handle; the number of channels in the pool. */
+/* The number of channels in the pool, which is also the largest number of channels of a handle. */
 enum { CASE_CHANNELS_MAX = 4 };
 
 enum case_quant { QUANT_NULL, QUANT_SAME, QUANT_OWN };

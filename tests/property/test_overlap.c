@@ -19,7 +19,7 @@ enum { BUFFER = 1024 };
 
 struct interleave {
     _Alignas(16) uint8_t bytes[BUFFER + 20],
-        expected[BUFFER + 20]; /* arrays may begin at the end */
+        expected[BUFFER + 20]; /* an array may begin at byte BUFFER */
     mli_tensor src, dst;
     mli_mov_cfg_t cfg;
     struct oracle oracle;
@@ -73,7 +73,7 @@ static void random_params(struct rng *r, struct interleave *w)
         w->dst.el_params = w->src.el_params;
 }
 
-/* Makes the move on the bytes before it, which have the source's data and parameters. */
+/* Computes the expected bytes: executes the move on a copy of the bytes from before the move. */
 static void expect(struct interleave *w)
 {
     const ptrdiff_t to = (const uint8_t *)w->expected - (const uint8_t *)w->bytes;

@@ -37,7 +37,7 @@ void watched_place(struct watched *w, struct draw *draw, size_t bytes, size_t sl
 /* Fills the compared bytes with new random values. */
 void watched_fill(struct watched *w, struct draw *draw);
 
-/* Returns the image of the buffer's byte 0. */
+/* Returns the expected bytes of the buffer, beginning with its first byte. */
 uint8_t *watched_image(const struct watched *w);
 
 /* Returns the offset, relative to the buffer, of the first byte that differs from the image. */

@@ -27,7 +27,8 @@ is_valid.restype, is_valid.argtypes = ctypes.c_int, [ctypes.c_void_p, ctypes.c_c
 
 
 class Tensor:
-    """Four numbers, whose deleter runs Python code that fails if an exception is set."""
+    """A DLPack tensor of four numbers. Its deleter runs Python code, which fails if mli calls it
+    while an exception is set."""
 
     def __init__(self, bits=8, shape=(4,), strides=None, device=1):
         self.events = []

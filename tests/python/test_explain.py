@@ -36,7 +36,8 @@ def fold_or_none(move, out, at):
 
 @suite.needs_service
 class Folded(unittest.TestCase):
-    """Jobs of mlictl with the tensors that mli.explain() shows write the same bytes as mli.move()."""
+    """Runs mlictl jobs with the folded tensors that mli.explain() shows. They write the same bytes
+    as mli.move()."""
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()

@@ -58,7 +58,8 @@ class RandomCase:
         self.shape = [-(-size[d] // step[d]) for d in perm]
 
     def move(self):
-        """Returns the result of mli.move() as the output of a job has it: with all elements from index 0 on."""
+        """Returns the result of mli.move() as a job writes it: with the zeros before the offset
+        `at`."""
         out = np.zeros([n + a for n, a in zip(self.shape, self.at)], self.tensor.data.dtype)
         return mli.move(self.tensor, out=out, at=self.at, **self.arguments)
 

@@ -28,7 +28,8 @@ def constant(arguments):
 
 
 def fresh(arguments):
-    """Returns equal arguments as lists, which mli reads again in each call."""
+    """Returns equal arguments as lists. mli must read lists again in each call, because they may
+    change."""
     lists = {name: list(value) for name, value in arguments.items() if name != "slice"}
     if "slice" in arguments:
         lists["slice"] = tuple(np.array(item) if isinstance(item, int) else item

@@ -113,7 +113,8 @@ async def service_in_a_loop(path: str) -> None:
 
 
 def refused() -> None:
-    """If mypy reports no error here, it reports that the comment which ignores an error is unused."""
+    """mypy must report an error for each call. If it does not, it reports an unused "type: ignore"
+    comment."""
     try:
         mli.move([1, 2])  # type: ignore[call-overload]
         mli.move(image, 1)  # type: ignore[call-overload]

@@ -41,7 +41,7 @@ static void *note_block(void *address, size_t size, const void *caller)
 }
 
 /*
- * Frees a slot, and moves up the blocks that are in later slots only because this slot was in use.
+ * Removes a block from the hash table, and moves up later blocks that only avoided its slot.
  * Returns the size of the block, or 0 if the block is unknown.
  */
 static size_t forget_block(const void *address)

@@ -108,8 +108,7 @@ struct object *descriptor_of_kind(int fd, enum kind kind, const char *call)
 }
 
 /*
- * Lets other fibers run. The loop could have run meanwhile, so this time does not count for its
- * turn.
+ * Lets other fibers run. Their time does not count as time of the loop's turn.
  */
 static void give_way(struct process *process, bool is_loop)
 {

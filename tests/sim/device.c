@@ -21,7 +21,7 @@ struct channel {
     bool stuck, breaks;
     uint64_t latest;         /* time of the latest submit */
     uint64_t given_up;       /* time of the latest cancel of a stuck transfer */
-    uint64_t stuck_ns;       /* time from the submit of that transfer to this cancel */
+    uint64_t stuck_ns;       /* time from the submit of the stuck transfer to its cancel */
     uint64_t quarantine_end; /* 0: the service has not reported this channel as stuck */
 };
 

@@ -12,14 +12,13 @@
 struct process;
 
 /**
- * Adds the engine "sim" to libmli and starts the device. Call it in the service's process, which
- * must not use a channel that got stuck for `quarantine_ns`.
+ * Adds the engine "sim" to libmli and starts the device. Call it in the service's process. After a
+ * channel got stuck, the service must not use it for `quarantine_ns`.
  */
 void device_begin(struct process *process, uint32_t tiny, uint64_t quarantine_ns);
 /**
- * Call it when the service has reported to a client that the channel did not end its transfer
- * within `ms`. Checks that the channel has got no work item since then, and gets none before the
- * quarantine ends.
+ * Call it when the service reports that a channel did not end its transfer within `ms`. Checks
+ * that this channel gets no work item before its quarantine ends.
  */
 void device_quarantined(uint32_t channel, uint64_t ms);
 /** Ends stuck transfers; from now on no transfer gets stuck. */

@@ -23,9 +23,9 @@ enum {
     STACK_BYTES = 512 * 1024,
     SPARE_STACKS = 64,
     /*
-     * The stage buffer of libmli, which is large, has no contents between two moves, so it is not
-     * copied. Its alignment puts it behind all other thread-local variables, which have a few
-     * hundred bytes.
+     * Bytes of thread-local variables that are saved for each fiber. libmli's large stage buffer
+     * is not saved, because it is empty between moves. Because of its alignment, it comes after
+     * all other thread-local variables, which take a few hundred bytes.
      */
     LOCALS_MAX = 1024
 };

@@ -132,7 +132,7 @@ int file_seals(struct object *object, int command, int seals)
     return __real_fcntl64(file->real, command, seals);
 }
 
-/* Descriptors that are not files look like sockets. */
+/* fstat() of a descriptor that is not a file returns a socket. */
 static void stat_other(struct stat *st)
 {
     memset(st, 0, sizeof *st);

@@ -20,7 +20,7 @@
 #include <sys/types.h>
 
 enum {
-    FD_FIRST = 10, /* lower numbers are real descriptors, for the output */
+    FD_FIRST = 10, /* lower numbers are real descriptors, such as stdout */
     FDS_MAX = 8192,
     MAPPINGS_MAX = 1024
 };
@@ -41,13 +41,13 @@ struct process {
     const char *name;
     uid_t uid;
     pid_t pid;
-    bool faulty;  /* true: its calls fail at the rates of the world */
+    bool faulty;  /* true: its system calls fail at random, with the probabilities world_rates */
     bool service; /* true: its calls take time, and other fibers may run during them */
     unsigned fd_limit, fd_count, mapping_count;
     long blocks;    /* number of blocks that are allocated and not freed */
     unsigned loop;  /* number of the loop's fiber while the loop handles events; 0: the loop waits
                        for events */
-    uint64_t calls; /* number of its system calls since `turn` */
+    uint64_t calls; /* number of system calls in the current turn of the loop */
     /*
      * The time at which epoll_wait() returned last, plus the time that other fibers have used since
      * then.

@@ -22,7 +22,7 @@ enum {
     CHECK_STEPS = 64,
     END_STEPS_MAX = 4 * 1000 * 1000,
     END_S_MAX = 10000,
-    CONTEST_QUANTUM = 32 * 1024 /* bytes of 4 jobs; a connection has 6 jobs in the queue */
+    CONTEST_QUANTUM = 32 * 1024 /* bytes of 4 jobs: less than the 6 queued jobs of a connection */
 };
 
 /* The value of CLOCK_REALTIME at the beginning of a run, in ns. */

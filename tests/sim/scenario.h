@@ -13,7 +13,7 @@ struct scenario_result {
     char name[16];
     uint64_t jobs_done, jobs_failed, connections, kills;
     uint64_t client_ns; /* sum over all clients of the simulated time until they ended */
-    uint64_t quiet_ns;  /* the part of it in quiet runs */
+    uint64_t quiet_ns;  /* the part of client_ns in quiet runs */
     uint64_t longest_turn, most_calls;
 };
 

@@ -26,7 +26,7 @@ static struct {
     uv_async_t poke;
     int listener; /* -1: the service does not listen */
     bool reconfigures, shuts_down, ended;
-    unsigned fds_idle, mappings_idle; /* counts of the service without connections */
+    unsigned fds_idle, mappings_idle; /* the numbers of a service without connections */
     uint64_t longest_turn, most_calls;
 } state = {.listener = -1};
 

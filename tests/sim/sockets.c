@@ -16,8 +16,7 @@
 
 enum {
     PASSED_MAX = 253, /* largest number of descriptors of a message */
-    WAITING_MAX =
-        64, /* at this number of unread messages with descriptors, the ring counts as full */
+    WAITING_MAX = 64, /* limit on unread messages with descriptors in a socket */
     BACKLOG = 16
 };
 
@@ -312,7 +311,7 @@ static size_t until_descriptors(const struct stream *stream, size_t count, bool 
     *has = passed && passed->at < stream->head + count;
     if (!*has)
         return count;
-    if (passed->at > stream->head && world_chance(5000)) { /* stops before the message */
+    if (passed->at > stream->head && world_chance(5000)) { /* simulates a short read */
         *has = false;
         return passed->at - stream->head;
     }

@@ -336,7 +336,7 @@ static bool any_ended(const struct flight flights[ERRANDS])
     return false;
 }
 
-/* Keeps all its errands in the queue: when a job ends, the next one is submitted. */
+/* Keeps ERRANDS jobs in the queue of the service: submits a new job when one ends. */
 static void contend(struct actor *actor, mli_client *client)
 {
     struct flight flights[ERRANDS];

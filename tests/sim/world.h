@@ -28,7 +28,8 @@ struct fault_rates {
 };
 
 void world_begin(uint64_t seed);
-/** The rates now, and the rates of the whole run, which decide which failures are allowed. */
+/** The current rates, and the rates of the whole run. A failure is allowed only if its rate in
+ * world_excuses is not 0. */
 extern struct fault_rates world_rates, world_excuses;
 /** True: the log of the service is printed. */
 extern bool world_log;

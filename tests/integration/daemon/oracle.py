@@ -221,7 +221,8 @@ class Jobs:
         return dst.get("offset", 0) + span(shape, destination_strides(dst, cfg, shape), size)
 
     def place(self, params, shape):
-        """Returns strides for dst and cfg. Only in C order may strides be left to be computed."""
+        """Chooses strides for dst and cfg. In C order, some strides are left out (0), which the
+        service then computes."""
         dst, cfg = params["dst"], params.get("cfg", {})
         strides = self.strides(dst.get("shape") or shape)
         if strides == sorted(strides, reverse=True):

@@ -75,7 +75,8 @@ class Users(Case):
 
 
 class Refused(Case):
-    """Jobs named "load" are refused: the name must not mean an earlier job "load"."""
+    """Refuses a job "load" after an earlier job "load": then the name must not refer to the
+    earlier job."""
 
     WAYS = {
         "argument": (dict(cfg={"offset": [9]}), 2),

@@ -118,7 +118,8 @@ class Cancel(Stuck):
 
 class Deadline(Stuck):
     def late(self, begin, id, least, words):
-        """Expects that the job ends by its deadline, more than `least` seconds after `begin`: before it was submitted."""
+        """Expects that the job ends by its deadline, more than `least` seconds after `begin`, a
+        time before the job was submitted."""
         fault = self.link.error(id)
         self.assertFault(fault, "TIMED_OUT", "/timeout_ms")
         self.assertIn(words, fault.message)

@@ -262,7 +262,8 @@ class StalledFs(Case):
         with Pings(self, self.mlid):
             client = self.client()
             buffer = client.call("buffer.register", {"fd": 0}, [self.file(3)])["buffer"]
-            # Waits for no answers: if the kernel writes a page back meanwhile, a job waits for the server.
+            # Does not wait for replies of mlid: if the kernel writes a page back meanwhile, a job
+            # waits for the server of the file system.
             for size in SMALL, BIG:
                 client.request("job.submit", copy(size, dst={"buffer": buffer}), [self.memory(size=size)])
             client.request("buffer.release", {"buffer": buffer})

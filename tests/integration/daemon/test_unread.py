@@ -116,8 +116,8 @@ class Time(Unread):
                 link.request("daemon.ping")
 
     def test_a_few_unread_replies_may_stay(self):
-        """There are fewer unread replies than it takes to stop reading; the service does not close an idle client
-        because of them."""
+        """1000 unread replies are too few for the service to stop reading: it does not close this
+        idle client."""
         service = self.service(config={"limits": {"reply_timeout_ms": 50}})
         link, other = self.connect(service), self.connect(service)
         for _ in range(1000):
@@ -130,7 +130,8 @@ class Time(Unread):
 
 class Descriptors(Case):
     def test_pipelined_alloc(self):
-        """Many requests that are sent in one write are all answered with a buffer, once the client reads."""
+        """Sends many requests in one write. When the client reads, it gets a reply with a buffer
+        for each request."""
         service = self.service(config={"limits": {"buffers_per_client": 1000}})
         link = self.connect(service)
         count = 600
