@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The functions that compilers call by themselves. With them, the sizes include no C library. */
+/* The functions that compilers call implicitly. Here, so that the sizes include no C library. */
 #include <stddef.h>
 
 void *memcpy(void *restrict to, const void *restrict from, size_t size);

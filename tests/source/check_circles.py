@@ -22,7 +22,8 @@ SYMBOL = re.compile(r"(?:[0-9a-f]+)? *([A-Za-z]) (\S+)$")
 
 
 def include_edges(root):
-    """Returns {file: {other file: header of the other file that the file includes}}."""
+    """Returns for each file the other files that it depends on: {file: {other file: included
+    header of the other file}}."""
     paths = [path for folder in FOLDERS for path in sorted((root / folder).rglob("*.[ch]"))]
     names = {path.relative_to(root).as_posix() for path in paths}
     edges = collections.defaultdict(dict)

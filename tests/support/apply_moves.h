@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Applies the moves of a movement element by element. */
+/* Executes the moves that an imported node becomes, element by element. */
 #ifndef TEST_APPLY_MOVES_H
 #define TEST_APPLY_MOVES_H
 

@@ -31,7 +31,7 @@ int guard_mem_init(struct guard_mem *g, size_t bytes)
     return 0;
 }
 
-/* The image ends after the last case. */
+/* Frees nothing: the program on the board ends after the last case. */
 void guard_mem_finish(struct guard_mem *g)
 {
     *g = (struct guard_mem){0};

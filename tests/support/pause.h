@@ -15,7 +15,7 @@ static inline void pause_ms(void)
 
 #else
 
-/* Interrupts come at any time, even without a pause. */
+/* Without an operating system, tests need no pause: interrupts come at any time. */
 static inline void pause_ms(void)
 {
 }

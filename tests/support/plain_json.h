@@ -22,8 +22,8 @@ enum plain_kind {
 struct plain {
     enum plain_kind kind;
     double number;
-    char *string;        /* decoded, zero-terminated; null unless kind is PLAIN_STRING */
-    char *key;           /* decoded; null unless the value is a member of an object */
+    char *string; /* decoded, zero-terminated; null unless kind is PLAIN_STRING */
+    char *key;    /* name of a member, decoded; null if the value is not a member of an object */
     struct plain *child; /* the first element or member */
     struct plain *next;  /* the next element or member of the container */
 };

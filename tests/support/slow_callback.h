@@ -21,7 +21,7 @@ extern struct slow {
     bool returning;      /* true: the last statement of the callback has run */
 } slow;
 
-/* Resets everything, and claims a channel of `channels` for a move of (rows, run) bytes. */
+/* Resets `slow`. Claims one of `channels` channels for a move of (rows, run) bytes. */
 void slow_init(uint32_t rows, uint32_t run, int channels);
 
 /*

@@ -10,7 +10,7 @@
 
 enum {
     LIMIT_PERCENT = 45, /* moves with sizes around the limits of the controller */
-    ZEROS_PERCENT = 90, /* moves with a block of zeros in memory; else the core makes fills */
+    ZEROS_PERCENT = 90, /* moves on boards with a block of zeros; else the core writes zeros */
     CORE_PERCENT = 15,  /* moves with tensors in any memory that the core reaches */
     MOVE_BYTES = 96 * 1024,
     LIST_BYTES = 16 << 20,

@@ -29,11 +29,11 @@ struct board_page {
 
 struct board {
     const struct target_profile *profile;
-    uint64_t salt;            /* seed of the random bytes */
-    struct board_page **page; /* all pages; those from number `used` on are not used yet */
-    size_t used, created;     /* numbers of pages */
-    uint32_t *slot;           /* hash table: index in page[] + 1; 0: free */
-    size_t slots;             /* a power of two */
+    uint64_t salt;                           /* seed of the random bytes */
+    struct board_page **page;                /* all pages; the first `used` pages are in use */
+    size_t used, created;                    /* number of pages in use, and of allocated pages */
+    uint32_t *slot;                          /* hash table: index in page[] + 1; 0: free */
+    size_t slots;                            /* a power of two */
     struct board_page *recent[BOARD_RECENT]; /* the pages that were accessed last */
     uint64_t accessed, most; /* number of bytes read and written, and its limit, because a faulty
                                 list may have no end */

@@ -24,7 +24,7 @@ struct side {
     bool valid, chained, odd;           /* true: the BD uses a feature that is not modelled */
 };
 
-/* The position of a side in its stream, for each dimension. */
+/* The next element to transfer, as coordinates of the dimensions. */
 struct cursor {
     const struct side *side;
     uint64_t at[DIMS]; /* the zeros before are counted */

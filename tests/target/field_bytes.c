@@ -108,8 +108,8 @@ static const struct instruction instructions[] = {
 };
 
 /*
- * Appends the instructions of a field. If they have no operand, `value` is the number of
- * instructions.
+ * Appends the instruction of a field with the operand `value`. An instruction without operand is
+ * repeated `value` times.
  */
 static bool put_instruction(const struct instruction *instruction, uint64_t value, uint8_t *bytes,
                             size_t *size)

@@ -4,7 +4,7 @@
 #include <string.h>
 
 enum {
-    RUN_HUGE = 20 << 20,     /* largest runs, in bytes, which are rare */
+    RUN_HUGE = 20 << 20,     /* limit on the bytes of a run in one of HUGE_ONCE_IN moves */
     COUNT_MOST = 140 * 1000, /* number of rows if the rows are short */
     STEP_MOST = 40 << 20,    /* bytes */
     ELEMENTS_MOST = 1 << 18, /* number of elements of nested loops */

@@ -9,8 +9,7 @@
 #include "cli/selftest/random_move.h"
 #include "mli_engine.h"
 
-/* Largest runs, in bytes, that are usual. Runs near larger limits are rare, or do not occur at all.
- */
+/* Limit on the bytes of a run in most moves. */
 enum { LIMIT_RUN_MOST = 1 << 20 };
 
 /* X(name, the limit) */

@@ -27,7 +27,7 @@ enum {
     MUTANTS = 4,
     MUTANT_BYTES = 64 * 1024,
     NOTICED_PERCENT = 50, /* minimum of noticed mutants */
-    ENOUGH = 2000,        /* minimum of moves for the checks of the totals */
+    ENOUGH = 2000,        /* the totals are checked only after so many moves */
     FAR_BYTES = 64 << 20,
     CORE_BYTES = 256 << 10,
     LEAST_PAST = 1, /* minimum of moves that exceed each limit */
@@ -41,15 +41,14 @@ struct mutant {
 
 /* The result of executing a list once. */
 struct outcome {
-    bool too_long;                  /* the list needs more room than the case has */
-    uint64_t descriptors, executed; /* number of descriptors that were made, and that the decoder
-                                       executed (0: a program) */
-    uint64_t differ; /* number of descriptors with fields that do not yield their bytes */
+    bool too_long;                  /* the list does not fit into the memory for lists */
+    uint64_t descriptors, executed; /* descriptors made, and executed (0 for programs) */
+    uint64_t differ; /* number of descriptors whose bytes do not follow from their fields */
     uint64_t core, core_bytes;
     uint64_t wrong, first; /* number of bytes that differ; address of the first one */
 };
 
-/* The limits of a descriptor that moves exceed, and their words in profiles. */
+/* Limits of descriptors that moves must exceed, and their names in profiles. */
 enum { PAST_COUNT, PAST_RUN, PAST_LINEAR, PAST_STEP, PAST_BYTES, PAST_LOOPS, PAST_LIMITS };
 static const char *const past_words[PAST_LIMITS] = {
     "count_max", "run_max", "run_max without loops", "step_max", "bytes_max", "loops"};
@@ -101,8 +100,8 @@ static bool give(struct bench *b, const struct controller_descriptor *descriptor
 }
 
 /*
- * Makes the list. Meanwhile the core moves its pieces; a controller without chains moves its
- * pieces, too.
+ * Makes the list. Moves the pieces of the core at once; if the controller has no chains, also its
+ * pieces.
  */
 static bool execute_list(struct bench *b, const struct board_case *c, const struct mutant *mutant,
                          struct outcome *o)
@@ -220,8 +219,7 @@ static struct mli_channel_caps engine_caps(const struct target_profile *profile,
 
 /*
  * Compares the list with the pieces of libmli's legaliser for an engine of this controller: the
- * processor must move the same bytes, and the list must be equally short, although its loops may
- * have any order.
+ * processor must move the same bytes, and the list must not have more descriptors.
  */
 static void compare_with_legaliser(struct bench *b, const struct board_case *c)
 {

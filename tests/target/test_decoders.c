@@ -96,8 +96,8 @@ static bool write_registers(const struct hand_list *list, const uint8_t *bytes)
 }
 
 /*
- * Executes the list, with these bytes in place of its own. Returns whether it has moved the rows of
- * the list.
+ * Executes `bytes` instead of the bytes of the list. Returns whether this moved the rows of the
+ * list.
  */
 static bool does(const struct hand_list *list, const uint8_t *bytes, uint64_t salt)
 {
@@ -298,7 +298,7 @@ static void test_pl330(void **state)
     list.ignored[ignored++] = (struct hand_ignored){list.size, 0x01}; /* DMARMB */
     code(&list, 1, 0x13, 0, 0);
     list.ignored[ignored++] =
-        (struct hand_ignored){list.size, 0x08}; /* LPEND 1 of a counter at 0 */
+        (struct hand_ignored){list.size, 0x08}; /* DMALPEND of loop 1: its counter is 0 */
     list.ignored[ignored++] = (struct hand_ignored){list.size + 1, 0xf8}; /* the event */
     code(&list, 2, 0x34, 1 << 3, 0);
     code(&list, 1, 0x00, 0, 0);
@@ -360,7 +360,7 @@ static void test_zdma(void **state)
         .rows = {{DDR + 0x8001, SRAM + 0x103, 600, 1, 0, 0},
                  {DDR + 0x8001 + 600, SRAM + 0x2000, 400, 1, 0, 0},
                  {DDR + 0x9000, SRAM + 0x2000 + 400, 500, 1, 0, 0}},
-        /* coherence and interrupts; the form and the next pointer of the last ones */
+        /* coherence and interrupts; in the last elements, the link bit and the next pointer */
         .ignored = {{12, 0x05},
                     {44, 0x05},
                     {76, 0x07},
@@ -549,8 +549,7 @@ static void test_aie2(void **state)
                  {TILE, dst + 208, 20, 3, 400, 200},
                  {0, dst + 228, 4, 3, 0, 200},
                  {0, dst + 800, 32, 1, 0, 0}},
-        /* the third dimension, which is not reached; what follows the rows, where the length ends
-         */
+        /* the third dimension, which is not reached; zeros after the end of the transfer */
         .ignored = {{16, 0xff},
                     {17, 0xff},
                     {18, 0xff},

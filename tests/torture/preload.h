@@ -39,7 +39,7 @@ enum kind {
         KIND_COUNT
 };
 
-/* Sets of kinds, for the tables of the wrappers. */
+/* A bit for each kind of failure, for the tables of the wrappers. */
 enum {
 #define KIND_BIT(name, error) name##_ = 1 << KIND_##name,
     KIND_TABLE(KIND_BIT)

@@ -64,7 +64,7 @@ static int find_span(struct dl_phdr_info *info, size_t size, void *context)
     return 0;
 }
 
-/* Returns whether the sanitizer calls the wrapper. This library is compiled with frame pointers. */
+/* Returns whether the sanitizer calls the wrapper: finds the caller by frame pointers. */
 static bool is_of_sanitizer(void)
 {
     void **frame = __builtin_frame_address(0);

@@ -68,7 +68,7 @@ OPEN_WRAPPER(open64)
 OPENAT_WRAPPER(openat)
 OPENAT_WRAPPER(openat64)
 
-/* The names of _FORTIFY_SOURCE. */
+/* Calls of open() and openat() get these names with _FORTIFY_SOURCE. */
 int __open_2(const char *path, int flags);
 int __open64_2(const char *path, int flags);
 WRAP(int, __open_2, (const char *path, int flags), (path, flags), -1, OPEN)

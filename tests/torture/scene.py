@@ -97,7 +97,7 @@ class Scene:
 
 
 class Stage:
-    """The directory in which a scene runs many times, and its daemon."""
+    """The directory and the daemon for the many runs of a scene."""
 
     def __init__(self, root, scene):
         self.scene, self.root = scene, pathlib.Path(root)

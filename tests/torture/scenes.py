@@ -299,7 +299,8 @@ def queues():
 
 
 def clients():
-    """Programs with libmli_client, connected by a socket or by a command."""
+    """Returns the scenes of programs that use libmli_client. They connect through a socket, or
+    through a command such as mlictl proxy."""
     files = dict.fromkeys(("source.raw", "result.raw"), bytes(24))
 
     def scene(name, *words):

@@ -31,7 +31,8 @@ GIVE_UP = 12  # different defects of a scene that are printed
 
 
 class Tally:
-    """The counts of a scene, and its defects by the place of the failed call."""
+    """Counts the runs of a scene and their results, and collects the defects by the place of the
+    failed call."""
 
     def __init__(self, scene):
         self.scene, self.calls, self.distinct, self.failed = scene, 0, 0, 0
@@ -198,7 +199,8 @@ def arguments():
 
 
 def sampled(chosen, options):
-    """Returns the scenes of a sample. If this leaves scenes out, makes `options.every` smaller."""
+    """Returns the scenes of a sample. A sample without some scenes tests more calls of the others:
+    `options.every` becomes smaller."""
     if not options.sample or PERCENT >= 50 or len(chosen) < SCENES:
         return chosen
     options.every = max(1, options.every // SCENES)

@@ -57,7 +57,7 @@ static void start(mli_mov_handle_t *h)
     assert_ok(mli_mov_start(h, NULL, NULL, NULL));
 }
 
-/* Waits; interrupts come only while the model has time. */
+/* Waits for the end. Lets the model run meanwhile, which raises its interrupts only then. */
 static mli_status wait_for(mli_mov_handle_t *h)
 {
     while (!mli_mov_isdone(h))
@@ -122,7 +122,7 @@ static void test_moves(void **state)
             move_init_padded(&m, rng_between(&rng, 1, 40), rng_between(&rng, 1, 300));
         run(&m, count);
         moves_engine_away();
-        bus_windows_reset(); /* with sanitizers, moves have memory far from each other */
+        bus_windows_reset(); /* with sanitizers, the next move is far from this memory */
     }
     assert_true(bcm2835_model.handled > 0);
 }

@@ -92,8 +92,8 @@ static void test_budget(void **state)
 }
 
 /*
- * mli_piece_move() cleans the lines that the processor writes; all other lines are cleaned before
- * the start.
+ * Before the start, all cache lines may be cleaned. Later, only mli_piece_move() cleans the lines
+ * that the processor wrote.
  */
 static void clean(const void *address, size_t bytes)
 {

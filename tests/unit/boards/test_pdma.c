@@ -183,7 +183,7 @@ static void test_short_rows_are_for_the_processor(void **state)
     assert_int_equal(pdma_model_blocks(), 0);
     assert_int_equal(pdma_model_interrupts(), 0);
 
-    move_init_padded(&m, 3, 1000); /* rows for the controller, margins for the processor */
+    move_init_padded(&m, 3, 1000); /* the processor writes the zeros */
     move_prepare(&m, 1, &h);
     start(&h);
     finish(&m, &h);
@@ -330,7 +330,7 @@ static void test_stuck_channel(void **state)
     finish(&m, &h);
 }
 
-/* The handler of the channel of the failed part stops the parts after it. */
+/* When a part of a transfer fails, the interrupt handler of its channel stops the later parts. */
 static void test_error_on_one_of_several_channels(void **state)
 {
     struct move m;
@@ -406,8 +406,7 @@ static void test_statistics(void **state)
 }
 
 /*
- * Without functions that mask interrupts, interrupts are refused; without a controller, the engine
- * is.
+ * Refuses interrupts if the platform cannot mask them, and the engine if there is no controller.
  */
 static void test_platforms(void **state)
 {

@@ -48,7 +48,7 @@ static void start(mli_mov_handle_t *h)
     assert_ok(mli_mov_start(h, NULL, NULL, NULL));
 }
 
-/* Waits; interrupts come only while the model has time. */
+/* Waits for the end. Lets the model run meanwhile, which raises its interrupts only then. */
 static mli_status wait_for(mli_mov_handle_t *h)
 {
     while (!mli_mov_isdone(h))
@@ -135,7 +135,7 @@ static void test_short_programs(void **state)
     assert_status(mli_mov_set_engine("pl330:program=2049"), MLI_STATUS_ARGUMENT_ERROR);
 }
 
-/* By default the processor makes transposes of bytes: the controller reads nothing. */
+/* By default the processor transposes bytes, and the controller reads nothing. */
 static void test_pieces_of_the_processor(void **state)
 {
     mli_mov_channel_stats stats;
@@ -178,7 +178,7 @@ static void test_transpose_by_the_controller(void **state)
     finish_well(&m, &h);
 }
 
-/* The loop of a piece is the longest one of a box: 2 x 300 bytes are four pieces, not 300. */
+/* A piece loops over up to 256 rows of the longest dimension: 2 x 300 bytes take four pieces. */
 static void test_longest_loop(void **state)
 {
     mli_mov_channel_stats stats;
@@ -244,7 +244,7 @@ static void test_bus_errors(void **state)
     check_errors("pl330:interrupt=1,run=0,piece=0,program=263", true);
 }
 
-/* Reports errors in the zeros around a plane: the programs have several pieces. */
+/* Reports errors in the zeros around a plane, in programs of several pieces. */
 static void test_errors_in_fills(void **state)
 {
     struct move m;
@@ -285,7 +285,7 @@ static void test_error_that_goes_away(void **state)
     finish_well(&m, &h);
 }
 
-/* An instruction with a fault is noticed at once: nothing is executed twice. */
+/* A faulty instruction ends the transfer: the program is not executed again. */
 static void test_traps(void **state)
 {
     struct move m;

@@ -148,7 +148,7 @@ static void test_fills(void **state)
     assert_int_equal(zdma_model_fills(), 2);
 }
 
-/* The processor makes a transpose of bytes, without elements; the statistics show this. */
+/* The processor transposes bytes: the driver makes no list, and the statistics count the bytes. */
 static void test_processor_moves_what_is_not_worth_it(void **state)
 {
     mli_mov_channel_stats stats;

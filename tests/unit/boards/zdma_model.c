@@ -64,7 +64,7 @@ static uint64_t pair_at(struct channel *c, uint32_t offset)
     return *reg(c, offset) | (uint64_t)*reg(c, offset + 4) << 32;
 }
 
-/* Fetches the next element of a side. */
+/* Fetches the next element of the source list or of the destination list. */
 static void fetch(struct side *side)
 {
     const uint32_t *e = side->next;
@@ -77,7 +77,7 @@ static void fetch(struct side *side)
     side->size = size;
     side->control = control;
     if (!linked && !(control & ZDMA_STOP))
-        assert_true(((uintptr_t)e + 16) % 4096 != 0); /* a page must end in a linked element */
+        assert_true(((uintptr_t)e + 16) % 4096 != 0); /* the last one of a page must be linked */
     side->next = linked ? (const uint32_t *)(uintptr_t)pair_of(e, 4) : e + 4;
     if (linked)
         assert_true(word_of(e, 6) == 0 && word_of(e, 7) == 0);

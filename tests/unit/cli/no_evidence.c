@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Replaces the kept cases of a page by dots: reading kept cases needs most of mlictl. */
+/* Writes dots instead of kept cases, because reading kept cases needs most of mlictl. */
 #include "cli/report/html.h"
 
 void html_evidence(struct textw *w, const char *kept, size_t number)

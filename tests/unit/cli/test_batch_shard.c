@@ -15,7 +15,7 @@ static const char *const variables[] = {
     "CI_NODE_TOTAL",        "JOB_COMPLETION_INDEX",
 };
 
-/* Sets only the variables of "NAME=VALUE NAME=VALUE". */
+/* Sets the variables in "NAME=VALUE NAME=VALUE", and unsets the other `variables`. */
 static void set_environment(const char *words)
 {
     char *copy = strdup(words), *rest = copy, *word;
@@ -189,7 +189,7 @@ static void test_pinned(void **state)
     assert_int_equal(shard_of("a", UINT32_MAX), UINT64_C(0x82a2a958a9bece5b) % UINT32_MAX + 1);
 }
 
-/* Real names differ in a few characters only. */
+/* Makes names that differ in few characters, like the names of real cases. */
 static void make_name(struct rng *rng, uint32_t i, char *name, size_t size)
 {
     switch (rng_below(rng, 3)) {

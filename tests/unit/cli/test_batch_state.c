@@ -176,7 +176,7 @@ static void test_bad(void **state)
               "status: \"pased\" is unknown; did you mean \"passed\"?");
 }
 
-/* Bytes that a power cut took are zeros: the lines with them are ignored, and others are not. */
+/* After a power cut, lost bytes of the file are zeros. Only the lines with zeros are ignored. */
 static void test_power_cut(void **state)
 {
     static const char whole[] = BEGIN CASE("a", "passed") CASE("b", "passed") CASE("c", "failed");

@@ -33,7 +33,7 @@ static void open_file(struct state_file *state_file)
     assert_no_fault(state_file_open(state_file, path, &fault), &fault);
 }
 
-/* Begins a run with the set of cases `set`, which reuses the results of the letters in `kept`. */
+/* Begins a run of the cases `set`, which reuses the results of the cases named in `kept`. */
 static void begin(struct state_file *state_file, uint64_t set, const char *kept)
 {
     struct batch_outline outline = {.total = 3, .selected = 3, .resumed = strlen(kept), .set = set};
@@ -110,7 +110,7 @@ static void test_runs(void **state)
     put(&state_file, state_file_add, "c", CASE_PASSED);
     state_file_close(&state_file);
     assert_int_equal(count_lines(), 6);
-    /* A run with other cases writes reused results again. */
+    /* Because this run has other cases, it writes the reused results again. */
     open_file(&state_file);
     check_state(&state_file.state, 3, "a", true);
     begin(&state_file, 2, "a");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Compares byte sets of random moves, and whether two of them have a byte in common, with arrays
- * that have a flag for each byte.
+ * Tests the byte sets of random moves, and whether two sets have a common byte. The reference is
+ * an array with a flag for each byte.
  */
 #include <inttypes.h>
 #include <string.h>

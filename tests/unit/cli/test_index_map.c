@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Compares the composition of random moves with a table of the tensor between them, which has the
- * source of each element. The tensor is read in the shape in which it was written, or in another
- * one.
+ * Compares the composition of two random moves with a table that has the source of each element of
+ * the tensor between them. The second move reads this tensor in the same shape or in another one.
  */
 #include <inttypes.h>
 #include <stdlib.h>

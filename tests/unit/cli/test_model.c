@@ -119,9 +119,9 @@ static void test_damaged_flatbuffer(void **state)
         {0, 0},    {0, 60},    {3, 0x80},  {4, 'X'},            /* root, identifier */
         {8, 2},    {8, 9},     {8, 200},   {10, 3},  {10, 200}, /* sizes of vtable and table */
         {12, 9},   {12, 2},    {14, 6},                         /* places of fields */
-        {20, 200}, {23, 0x80}, {23, 0x7f},                      /* distance of the vtable */
-        {24, 0},   {24, 200},  {27, 0xff},                      /* offset of the vector */
-        {32, 3},   {35, 0x40}, {35, 0xff},                      /* its length */
+        {20, 200}, {23, 0x80}, {23, 0x7f}, /* distance from the table to its vtable */
+        {24, 0},   {24, 200},  {27, 0xff}, /* offset of the vector */
+        {32, 3},   {35, 0x40}, {35, 0xff}, /* length of the vector */
     };
     uint8_t copy[sizeof(small)];
 

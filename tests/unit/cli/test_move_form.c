@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Converts random moves to maps and the maps to moves: the second move must have the map of the
- * first. The bytes of all position-coded fills together identify a byte of the source.
+ * first. Also checks that the inputs of the optimise proof identify each byte of the source.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -142,7 +142,7 @@ static void finds_the_move_of_a_map(void **state)
     assert_true(found * 2 > scaled(ROUNDS));
 }
 
-/* If no array is written into a job, all arrays are neutral. */
+/* A job leaves out the arrays of cfg that have no effect. */
 static void leaves_out_neutral_arrays(void **state)
 {
     static const struct cfg_lengths none = {0};

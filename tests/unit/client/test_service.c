@@ -114,7 +114,7 @@ static void test_many_starts(void **state)
     assert_int_equal(done, COUNT);
     for (int i = 0; i < CROWD; i++)
         assert_memory_equal((char *)buffer.address + 64 + 8 * i, "adbecf\0", 8);
-    /* The error of a refused job has a pointer. */
+    /* The error of a refused job has a JSON pointer to the wrong member. */
     mli_client_start_args args = {.prepared = prepared.id, .dst = {.buffer = 99}};
     assert_done(mli_client_start(f->client, &args, NULL, NULL, &ticket, &f->error));
     assert_int_equal(mli_client_wait(f->client, ticket, -1, NULL, &f->error), -32012);

@@ -21,7 +21,7 @@ int records_teardown(void **state);
 
 /** Makes the record of a job that has failed. */
 struct record *records_make(struct user *user);
-/** Makes the record of a job that is done, with `entries` entries of parameters. */
+/** Makes the record of a job that is done, with per-axis parameters of `entries` entries. */
 struct record *records_make_large(struct user *user, uint32_t entries);
 /** Adds a record. Returns its number. */
 uint64_t records_add(struct record *record);

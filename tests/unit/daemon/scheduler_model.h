@@ -22,7 +22,7 @@ struct model_turn {
     bool granted;
 };
 
-/* The members of a ring in the order of their turns, and in the order of their ages. */
+/* The flows of a ring, in the order of their turns and in the order of their ages. */
 struct model_ring {
     int turns[MODEL_FLOWS], ages[MODEL_FLOWS], count;
 };

@@ -333,8 +333,8 @@ static void test_fragmentation(void **state)
 }
 
 /*
- * A message names the three largest pieces of the user who reads it, and the sums of all other
- * pieces.
+ * The error lists the three largest pieces of memory that the user holds, and the sums of all
+ * others.
  */
 static void test_holders(void **state)
 {
@@ -356,7 +356,7 @@ static void test_holders(void **state)
                 "job 4 of client 7 (uid %u) holds 24 B; buffer 3 of client 7 (uid %u) holds 23 B; "
                 "3 more hold 63 B",
                 user, user, user);
-    /* The user of the service sees all holders. */
+    /* mlid's own user sees the pieces of all users. */
     use.holder.uid = geteuid();
     assert_int_equal(place(&pieces[7], 400), -1);
     assert_null(strstr(fault.text, "other users"));

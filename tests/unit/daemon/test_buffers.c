@@ -343,8 +343,8 @@ static int teardown_gate(void **state)
 }
 
 /*
- * A buffer's file shrinks while two jobs use the buffer: both fail, also the job that reads zero
- * pages in place of the lost pages. All later jobs fail too, although the file grows again.
+ * A buffer's file shrinks while two jobs use the buffer: both jobs fail, also the one that reads
+ * zeros instead of the lost pages. All later jobs fail too, although the file grows again.
  */
 static void test_shrunk_under_two_jobs(void **state)
 {

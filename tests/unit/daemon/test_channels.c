@@ -87,7 +87,7 @@ static void test_reserve(void **state)
     assert_int_equal(channels.reserved, 0);
 }
 
-/* Backfilled channels do not count as busy when a run is chosen. */
+/* Channels with backfilled jobs do not count as busy when channels are reserved. */
 static void test_backfilled(void **state)
 {
     struct channels channels = of(0xf, 0x1, 0, 0);

@@ -219,7 +219,7 @@ static void test_shares_of_users_who_take_turns(void **state)
             const uint32_t left = take_turns(limit, own, users);
             const uint32_t share = 3 * limit / (3 * users + 1);
 
-            assert_true(left > 0); /* another user can still take one object */
+            assert_true(left > 0); /* one connection or job is left for another user */
             for (uint32_t k = 0; k < users; k++) {
                 assert_true(own[k] <= 3 * left);
                 assert_in_range(own[k], share > 1 ? share - 1 : 1, share + 1);

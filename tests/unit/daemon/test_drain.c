@@ -103,7 +103,7 @@ static void test_drain_refuses_held_jobs(void **state)
     peer_ok(&peer, 1);
 }
 
-/* Quotas count all connections of a user together; a drain with wait counts as a wait. */
+/* Quotas count all connections of a user together. */
 static void test_jobs_of_a_user(void **state)
 {
     (void)state;

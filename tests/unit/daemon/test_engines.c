@@ -238,7 +238,7 @@ static void test_corrupt(void **state)
     assert_int_equal(bits, 1);
 }
 
-/* A job for whose memory no guard is free is not started. */
+/* A job fails without a transfer if no SIGBUS guard is free for its memory. */
 static void test_no_guard_left(void **state)
 {
     struct sigbus_guard guards[SIGBUS_GUARDS_MAX - 1];
@@ -337,7 +337,7 @@ static void test_files_shrink(void **state)
     start_on("");
 }
 
-/* The loop polls the device, in pieces that fit the registers of the device. */
+/* The loop of mlid polls the device. The jobs need several descriptors each. */
 static void test_polled(void **state)
 {
     enum { JOBS = 64 };

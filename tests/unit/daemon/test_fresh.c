@@ -23,7 +23,7 @@ enum { BIG = 8 << 20, POPULATE_WRITE = 23 };
 #define SMALL_JOB "'op':'mov','src':{'fd':0,'type':'fx8','shape':[100,1000]},'dst':{'fd':1}"
 
 static atomic_uint calls, refused;
-static atomic_int cut = -1; /* a file that the next call truncates first; -1: none */
+static atomic_int cut = -1; /* file that the next madvise() truncates; -1: none */
 static unsigned char *noise;
 static int big_src, big_dst;
 

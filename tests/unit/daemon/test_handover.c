@@ -16,7 +16,7 @@
 
 enum { BIG = 64 * 1024 };
 
-static atomic_int sending; /* number of channel threads inside the function */
+static atomic_int sending; /* number of channel threads inside uv_async_send() */
 
 int __real_uv_async_send(uv_async_t *async);
 int __wrap_uv_async_send(uv_async_t *async);

@@ -10,7 +10,7 @@
 enum {
     ENTRY = 5,                                         /* bytes of one entry of the parameters */
     SMALL_MAX = HISTORY_QUANT_MAX / HISTORY_QUANT_MIN, /* most records with few parameters */
-    TOO_LARGE = HISTORY_QUANT_MAX / ENTRY + 1,         /* entries of a record that is not kept */
+    TOO_LARGE = HISTORY_QUANT_MAX / ENTRY + 1,         /* entries of a record that is too large */
     OTHERS = 5000                                      /* uid of the first other user */
 };
 
@@ -120,7 +120,7 @@ static void test_records_hold_their_user(void **state)
     assert_int_equal(alice->holders, holders);
 }
 
-/* No user has undelivered records, or so many delivered ones that these are forgotten first. */
+/* All records are delivered, and no user has many: the limit on all records still holds. */
 static void test_many_users_with_few_delivered_records(void **state)
 {
     const unsigned each = LIMIT / 4, most = HISTORY_SHARES * LIMIT;

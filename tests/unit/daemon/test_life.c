@@ -21,7 +21,7 @@ static struct gate gate;
 static struct peer peer;
 static int src, dst, idle_fds;
 
-/* Starts a service with one channel unless a test wants more; the gate holds every transfer. */
+/* Configures a service with one channel, and a gate that holds every transfer. */
 static int setup(void **state)
 {
     (void)state;

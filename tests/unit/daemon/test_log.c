@@ -144,7 +144,7 @@ static void test_json(void **state)
     json_free(&root);
 }
 
-/* Logs values of all lengths, with different characters at the place where the line is full. */
+/* Logs values of many lengths, so that each kind of character meets the end of the line. */
 static void test_json_of_any_length(void **state)
 {
     static const char *const characters[] = {"x", "\"", "\n", "\xc3\xa9", "\xf0\x9f\x98\x80"};

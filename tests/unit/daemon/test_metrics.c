@@ -46,7 +46,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
     (void)state;
-    reaper_wait(); /* waits because the reaper's threads call functions of the seam */
+    reaper_wait(); /* the reaper's threads call functions of `seam` */
     seam = real;
     metrics_destroy(metrics);
     service_destroy(service);
@@ -188,7 +188,7 @@ static void test_many(void **state)
     late = begin();
     put(late, "GET /metrics HTTP/1.1\r\n\r\n", 25);
     assert_memory_equal(take(late), "HTTP/1.1 200 ", 13);
-    /* the service closed this connection to serve the ninth */
+    /* the service closed the oldest connection to serve the ninth one */
     assert_int_equal(recv(fds[0], &byte, 1, 0), 0);
     put(fds[1], "GET /", 5);
     for (size_t i = 0; i < COUNT_OF(fds); i++)

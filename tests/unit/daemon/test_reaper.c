@@ -233,7 +233,7 @@ static void test_threads_for_each_client(void **state)
     assert_int_equal(reaper_stop(), 0);
 }
 
-/* A user's files in memory never wait for a socket of that user. */
+/* A socket that does not close does not delay the files in memory of the same user. */
 static void test_files_in_memory_do_not_wait(void **state)
 {
     enum { MIB = 1024 * 1024 };
@@ -245,7 +245,7 @@ static void test_files_in_memory_do_not_wait(void **state)
     for (int i = 0; i < 2 * REAPER_FDS_MAX; i++)
         give(ALICE, memfd_with(NULL, 64));
     assert_int_equal(closed, 2 * REAPER_FDS_MAX); /* closed by the calling thread */
-    give(ALICE, allocated_memfd(8 * MIB));        /* closed by a thread that closes no sockets */
+    give(ALICE, allocated_memfd(8 * MIB));        /* closed by a thread for large files */
     wait_until_closed(2 * REAPER_FDS_MAX + 1);
     assert_false(reaper_full(ALICE));
     let_go();

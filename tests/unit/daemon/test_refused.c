@@ -141,7 +141,7 @@ static void test_a_lower_limit_forgets_records(void **state)
     assert_int_equal(known(), JOBS);
     server.config.history = LOW;
     server_reconfigure(&server);
-    server_reconfigure(&server); /* again, while the trimming after the first call may still run */
+    server_reconfigure(&server); /* again, while records may still be removed */
     while (known() != LOW)
         ;
 }

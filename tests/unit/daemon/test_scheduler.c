@@ -246,7 +246,7 @@ static void test_ageing_of_many_jobs_takes_several_calls(void **state)
     }
     assert_non_null(scheduler_take(&scheduler, AGEING));
     assert_in_range(scheduler.lengths[0], MANY - SCHEDULER_AGED_MAX, MANY - 2);
-    /* Factor 2: a job moves up a class and a priority. */
+    /* Twice as many calls, because a job moves up first a priority, then a class. */
     for (int i = 0; i < 2 * MANY / SCHEDULER_AGED_MAX; i++)
         assert_non_null(scheduler_take(&scheduler, AGEING));
     assert_int_equal(scheduler.lengths[0], 0);

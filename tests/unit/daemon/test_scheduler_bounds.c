@@ -44,8 +44,7 @@ static int count_of(int class, int priority)
 }
 
 /*
- * All connections belong to one user: 128 jobs move up one priority, which uses up the limit of the
- * call.
+ * All connections belong to one user. One call moves 128 jobs up one priority, not more.
  */
 static void test_one_call_moves_up_128_lanes(void **state)
 {
@@ -120,8 +119,7 @@ static void test_a_call_passes_over_64_members(void **state)
 }
 
 /*
- * If choosing a user's next job takes several calls, the user does not move up before the last of
- * them.
+ * If it takes several calls to choose a user's next job, the user moves up only in the last call.
  */
 static void test_an_undecided_user_does_not_move_up(void **state)
 {

@@ -15,7 +15,7 @@
 
 enum { CASES = 2000, STEPS = 300, QUANTUM = 10000 };
 
-static uint64_t seed = 1, current; /* current: index of the case */
+static uint64_t seed = 1, current; /* `current` is the index of the current case */
 
 /*
  * Numbers of events in all cases: a run in which one kind of event never occurs would prove

@@ -241,7 +241,7 @@ static void test_fault_with_many_guards(void **state)
 
     (void)state;
     crowd_init(MANY, other);
-    for (int i = 0; i < MANY; i++) /* the faulting guard gets the last slot */
+    for (int i = 0; i < MANY; i++) /* frees the last slot for the guard whose memory faults */
         if (crowd[i].slot == MANY - 1)
             sigbus_guard_finish(&crowd[i]);
     many = cost_of_fault();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Differences of jobs: makes random moves by the definition of a move, changes one member of cfg,
- * and checks the question of the diagnosis and the places in the source.
+ * and checks that the diagnosis asks about this member and names the right places in the source.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -110,8 +110,8 @@ static const char *make_mistake(struct rng *rng, mli_mov_cfg_t *cfg)
 }
 
 /*
- * Requires that the source element that an origin of the form "from src[1, 2]..." names has the
- * value of `element`.
+ * The origin of an element has the form "from src[1, 2]...". Checks that this element of the
+ * source has the value `element->a`.
  */
 static void check_origin(const struct differing_element *element)
 {

@@ -23,7 +23,7 @@ struct hand {
     const char *name, *op, *type;
 };
 
-/** Explains a move. Borrows the strings of `hand`. The plan has a loop for each dimension. */
+/** Explains the move `hand`, and refers to its strings. The plan has a loop for each dimension. */
 void hand_explain(const struct hand *hand, struct explained *explained);
 
 /** Makes a random valid move of extents up to `most`, which combines all steps of a move. */

@@ -346,8 +346,8 @@ static void test_left_out(void **state)
             check_axis(&picture.dst.axis[level], room);
         }
         /*
-         * If there is room for six samples, two coordinates at each of six edges and the breaks
-         * between them, all edges are shown.
+         * Six samples, two coordinates at each of six edges, and the gaps between the edges take
+         * at most 38 cells: then all edges are shown.
          */
         if (room >= 38) {
             check_edges(&picture.src);
@@ -487,7 +487,7 @@ static void test_given_views(void **state)
     assert_non_null(strstr(fault.text, "one dimension"));
 }
 
-/* The largest tensors do not overflow the slots. */
+/* The picture of a huge tensor has at most PICTURE_SLOTS_MAX coordinates on an axis. */
 static void test_extremes(void **state)
 {
     (void)state;

@@ -175,8 +175,8 @@ static void test_random(void **state)
         const char *svg = draw(&chart);
 
         /*
-         * A lane has at most two bars for every four pixels; up to 64 further boxes are frames and
-         * the key.
+         * A lane has at most two bars for every four pixels. Frames and the key take up to 64
+         * other boxes.
          */
         assert_in_range(count_of(svg, "<rect "), 1, 64 + 1480 / 4 * lanes * 2);
         assert_in_range(count_of(svg, "marker-end"), 0, 64);

@@ -21,7 +21,7 @@ static void compat_expect(int right, const char *what)
 
 #define EXPECT(condition) compat_expect((condition) ? 1 : 0, #condition)
 
-/* Calls a function with eleven parameters; the paddings are at the HWC positions. */
+/* Calls mli_mov_cfg_all() with eleven parameters, which include the paddings of an HWC tensor. */
 static void check_cfg_all(void)
 {
     const int offsets[4] = {1, 2, 3, 4}, sizes[4] = {5, 6, 7, 8}, steps[4] = {9, 10, 11, 12};
