@@ -29,7 +29,7 @@ enum state {
 
 enum call { PREPARE, REGISTER, START, ISDONE, WAIT, RELEASE, CALLS };
 
-/* A handle in a state, and its move. */
+/* A handle and its move, for one test. */
 struct life {
     struct tile tile;
     mli_mov_handle_t handle, other;

@@ -76,8 +76,8 @@ static void assert_works_again(struct load *l)
 }
 
 /*
- * A window that is all padding has no copy: the place of the cancel is in a fill, which is also a
- * place in the tensor.
+ * A window of padding only has fills and no copy. After a cancel, the reported place is in a fill,
+ * but inside the tensor.
  */
 static void test_place_in_padding(void **state)
 {

@@ -194,7 +194,7 @@ static mli_status gives_negative_channels(void)
     return mli_mov_set_num_dma_ch(0, -1);
 }
 
-/* A question before the misuse changes nothing. */
+/* Calls mli_mov_check() before the misuse, which must not change the result. */
 static mli_status asks_and_moves(void)
 {
     struct tile t;
@@ -231,7 +231,7 @@ static void test_misuse(void **state)
     }
 }
 
-/* Questions and conditions of the run time never abort: these children return in every mode. */
+/* Checks, and errors that only occur at run time, never abort: these children always return. */
 
 static int child_asks(void)
 {

@@ -81,7 +81,7 @@ static void test_good_specs(void **state)
     }
 }
 
-/* A specification, and its error message, in which characters are counted from 1. */
+/* A wrong specification of an engine, and its error message. Messages count characters from 1. */
 static const struct {
     const char *spec, *says;
 } bad[] = {

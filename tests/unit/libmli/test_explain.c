@@ -114,7 +114,7 @@ static void test_zeros(void **state)
     assert_string_equal(kernel(SIZE_MAX), "");
 }
 
-/* The explanation of a level that can stream names streams, except for small moves. */
+/* Levels that can bypass the caches are explained as "streamed", except for small moves. */
 static void test_streams(void **state)
 {
     const uint32_t shape[] = {1, 512, 600};
@@ -147,7 +147,7 @@ static void test_split_of_an_empty_plan(void **state)
     assert_int_equal(mli_plan_split(&nothing, 2, 0, parts), 0);
 }
 
-/* A plan that is tiny for the engine's channels is one part. */
+/* A plan that is too small for several channels is not split. */
 static void test_split_is_worth_it(void **state)
 {
     const uint32_t shape[] = {1, 100, 100};
@@ -165,8 +165,8 @@ static void test_split_is_worth_it(void **state)
     assert_int_equal(parts[0].bytes, 10000);
 }
 
-/* Tensors without memory have no addresses: whatever the pointers are, nothing overlaps. 3 GiB of
- * source and of destination fit into the address space of a 32-bit host in no other way. */
+/* mli_mov_explain_unplaced() ignores the pointers of tensors, so nothing overlaps. On a 32-bit
+ * host, this is the only way to explain a move from 3 GiB to 3 GiB. */
 static void test_unplaced(void **state)
 {
     const uint64_t bytes = UINT64_C(3) << 30;

@@ -42,7 +42,7 @@ static int end(void **state)
     return mli_mov_set_num_dma_ch(0, 0) != MLI_STATUS_OK;
 }
 
-/* The ends of all parts, and the end of the transfer that must result. */
+/* How all parts ended, and the expected end of the transfer. */
 struct outcome {
     mli_status status[PARTS];
     bool ended[PARTS];
@@ -50,7 +50,7 @@ struct outcome {
     uint32_t decisive; /* index of the part that decides the end; PARTS: none does */
 };
 
-/* Ends one part, as cancelled if it should stop. Each part fails in another row. */
+/* Ends one part: as cancelled if an earlier part has failed. Each part fails in another row. */
 static void end_part(struct outcome *out, uint32_t part, bool fails)
 {
     const struct mli_plan *plan = spy_plan(FIRST + part);
@@ -97,7 +97,7 @@ static void assert_outcome(const struct outcome *out)
     }
 }
 
-/* Ends the parts in permutation number `order`; the parts in the mask fail. */
+/* Ends the parts in permutation `order`. The parts in the mask `failing` fail. */
 static void run_case(uint32_t order, uint32_t failing)
 {
     uint32_t left[PARTS] = {0, 1, 2, 3};
@@ -189,7 +189,7 @@ static void test_inline_parts_after_a_failure_do_not_begin(void **state)
     }
 }
 
-/* Rows that are not reported as written may be written; rows that are reported are written. */
+/* Checks that the status of the transfer agrees with the statistics of its channels. */
 static void assert_consistent(mli_status status)
 {
     mli_mov_channel_stats stats;
@@ -269,7 +269,7 @@ static void test_stuck_parts_are_stopped_while_they_start(void **state)
         load_start(&many);
         for (int spin = 0; spin < 20 && !mli_mov_isdone(&many.h); spin++)
             sched_yield();
-        assert_ok(mli_mov_cancel(&many.h)); /* no part before the stuck parts fails */
+        assert_ok(mli_mov_cancel(&many.h)); /* ends stuck parts that no failed part stops */
         (void)mli_mov_wait(&many.h);
         assert_ok(mli_mov_synchronise(&many.h));
         assert_int_equal(load_calls(2), i);

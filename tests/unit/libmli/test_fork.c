@@ -109,7 +109,7 @@ static void test_channels(void **state)
     (void)state;
     set_pool("threads:tiny=0");
     for (size_t i = 0; i < COUNT_OF(children); i++) {
-        assert_in_child(children[i]); /* the first time without a transfer of the parent */
+        assert_in_child(children[i]); /* before the first fork, the parent has moved nothing */
         assert_true(moves());         /* the parent's threads still work */
     }
 }
@@ -153,7 +153,7 @@ static bool releases_at_once(void)
     return mli_mov_release_handle(&handle) == MLI_STATUS_OK && moves_on_a_changed_pool();
 }
 
-/* Starts a transfer of which no part ends in the parent without a cancel. */
+/* Starts a transfer whose parts are stuck: in the parent it ends only after a cancel. */
 static void start_endless(int channels)
 {
     assert_ok(mli_mov_acquire_handle(channels, &handle));

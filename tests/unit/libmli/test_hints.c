@@ -301,7 +301,7 @@ static void test_holes_stay(void **state)
     assert_int_equal(with.st_blocks, without.st_blocks);
 }
 
-/* Zeros beside a row are on the pages of the row, which are mapped once. */
+/* Zeros beside a row are on the same pages as the row: each page is mapped only once. */
 static void test_padded(void **state)
 {
     const uint32_t side = 2000;

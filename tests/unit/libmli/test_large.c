@@ -19,8 +19,8 @@ struct large {
     uint8_t perm[4];
     uint32_t step[4];
     uint8_t pad[4];     /* zeros before and after the source */
-    uint32_t gap, skew; /* elements between the destination's rows; bytes from the start of a cache
-                           line to the destination */
+    uint32_t gap, skew; /* gap: elements between rows of the destination; skew: its offset in a
+                           cache line, in bytes */
 };
 
 static const struct large moves[] = {

@@ -169,8 +169,8 @@ static void test_the_end_of_the_budget_means_overlap(void **state)
 }
 
 /*
- * The lattice has 15^8 points, but eight terms with equal strides are searched as one term: the
- * answer is exact.
+ * The lattice has 15^8 points. Its eight terms have equal strides and are searched as one term, so
+ * the search can decide.
  */
 static void test_terms_of_equal_stride_cost_no_budget(void **state)
 {

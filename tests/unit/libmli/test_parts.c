@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Tests transfers that are cut into parts: on two channels, at cache lines, and in chunks. In a
- * misaligned destination the cuts are inside elements, so the zeros beside the columns of a
- * transpose may begin or end inside an element.
+ * Tests transfers that are cut into parts: on two channels, at cache lines, and in chunks. If the
+ * destination is misaligned, a cut may be inside an element. In a transpose with zeros around it,
+ * a part may then begin or end inside an element of the zeros.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -160,7 +160,7 @@ static void test_several_vector_memories(void **state)
     assert_status(set_memories(beyond, 1), MLI_STATUS_ARGUMENT_ERROR);
     assert_status(set_memories(many, COUNT_OF(many)), MLI_STATUS_ARGUMENT_ERROR);
     assert_status(set_memories(NULL, 1), MLI_STATUS_ARGUMENT_ERROR);
-    assert_ok(board_permute(&b)); /* the halves are still active */
+    assert_ok(board_permute(&b)); /* the memories `halves` are still set */
     assert_ok(set_memories(parts, 3));
     assert_permute_refused(&b, MLI_STATUS_MEM_BANK_MISMATCH, "out");
     assert_ok(set_memories(halves + 1, 1));

@@ -146,7 +146,7 @@ static void test_exact_array_capacities_suffice(void **state)
 static void test_arrays_may_touch_other_memory(void **state)
 {
     static const struct {
-        bool in; /* the scales are in the memory of the source or, otherwise, of the destination */
+        bool in; /* true: the scales are inside the source; false: inside the destination */
         int at;  /* offset of the four entries of the scales */
     } places[] = {{false, 4}, {false, 36}, {true, 4}, {true, 24}};
 

@@ -271,7 +271,7 @@ static void assert_arrays_at(const mli_tensor *out, const struct tile *t, uint32
     assert_in_range(p->sa.scale_frac_bits.capacity, entries, left);
 }
 
-/* Returns part `cfg` of a tile whose parameters are per axis along `axis`. */
+/* Makes a tile with per-axis parameters along `axis`. Returns its subtensor `cfg`. */
 static mli_tensor part_of_axis_tile(struct tile *t, int32_t axis, const mli_sub_tensor_cfg *cfg)
 {
     mli_tensor out;

@@ -45,7 +45,7 @@ static void test_waits_for_the_callback(void **state)
     slow_await(&slow.entered);
     assert_true(mli_mov_isdone(&slow.load.h));
     assert_int_equal(pthread_create(&waiter, NULL, synchronise_it, NULL), 0);
-    slow_pause_ms(20); /* gives a faulty mli_mov_synchronise() time to return too early */
+    slow_pause_ms(20); /* a mli_mov_synchronise() that does not wait would return now */
     atomic_store(&slow.leave, true);
     assert_int_equal(pthread_join(waiter, &right), 0);
     assert_int_equal(pthread_join(starter, &started), 0);

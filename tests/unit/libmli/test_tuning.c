@@ -136,7 +136,7 @@ static void test_absurd_values(void **state)
 #define CHECK(name, least, most, multiple)                                                         \
     if ((most) != UINT64_MAX) {                                                                    \
         tuning = defaults();                                                                       \
-        tuning.stage_rows = 16; /* fits with every width */                                        \
+        tuning.stage_rows = 16; /* small enough for every stage_width */                           \
         tuning.stage_width = 64;                                                                   \
         tuning.name = (least);                                                                     \
         assert_ok(mli_tuning_set(&tuning));                                                        \
@@ -228,7 +228,7 @@ static void test_longer_struct(void **state)
     if (IS_CONSTANT)
         skip();
     assert_ok(mli_tuning_set(&new.known));
-    new.later[1] = UINT64_C(1) << 56; /* the last byte: a member that this library lacks is set */
+    new.later[1] = UINT64_C(1) << 56; /* sets a member that this library does not know */
     assert_refused(&new.known, "tuning.size");
 }
 

@@ -7,8 +7,7 @@
 
 #include "mli_api.h"
 
-/* A tensor of bytes and its memory. It is in static storage, so that a whole move can be checked.
- */
+/* A move of bytes. Its memory is in static arrays, so that tests can check all bytes. */
 struct move {
     mli_tensor src, dst;
     mli_mov_cfg_t cfg;
@@ -17,8 +16,8 @@ struct move {
 };
 
 /*
- * Makes a transposed copy of (d0, d1, d2, d3) bytes in which no loops merge: four loops of one byte
- * each, if no extent is 1. Fills `in` with different bytes, and `out` with 0xA5.
+ * Makes a transpose of (d0, d1, d2, d3) bytes whose loops cannot be merged: four loops around runs
+ * of one byte, if no extent is 1. Fills `in` with different bytes, and `out` with 0xA5.
  */
 void move_init(struct move *m, uint32_t d0, uint32_t d1, uint32_t d2, uint32_t d3);
 

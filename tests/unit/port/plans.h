@@ -15,7 +15,7 @@ extern uint8_t plan_src[PLAN_SRC_BYTES + 64], plan_dst[PLAN_DST_BYTES + 64];
 
 /* For each destination byte: its source, and how often it was written. */
 struct moved {
-    int32_t from[PLAN_DST_BYTES]; /* offset of the source byte in plan_src, or MOVED_ZERO */
+    int32_t from[PLAN_DST_BYTES]; /* offset of its source byte in plan_src; MOVED_ZERO: a zero */
     uint8_t times[PLAN_DST_BYTES];
     size_t bytes; /* sum of times[] */
     size_t end;   /* end of the bytes to compare */
@@ -30,7 +30,7 @@ enum { MOVED_ZERO = -1 };
 void plan_random(struct mli_plan *plan, struct rng *rng);
 
 /*
- * Makes a plan with one copy in which no loops merge: loop[] with its steps, at dst + misalignment.
+ * Makes a plan with one copy at plan_dst + misalignment that has exactly the loops loop[].
  */
 void plan_one_box(struct mli_plan *plan, size_t misalignment, size_t run, size_t loops,
                   const struct mli_copy_loop *loop);

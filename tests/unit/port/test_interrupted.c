@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Tests transfers that an interrupt completes and starts, at each instruction of the interrupted
- * code, as on a board with one processor. The test executes one instruction at a time, and a signal
- * after every 13th instruction stands for the interrupt. In the interrupt, time passes for the mock
- * device, the handler completes a transfer, and the callbacks start a tiny transfer and then a
- * transfer on the device. The interrupted code makes the same calls. In each run, another
- * instruction is the first one that is interrupted.
+ * Tests interrupts at each instruction of the code that starts transfers, as on a board with one
+ * processor. The test executes one instruction at a time. A signal after every 13th instruction
+ * simulates the interrupt, which completes transfers and starts others. In the interrupt, time
+ * passes for the mock device, the handler completes a transfer, and the callbacks start a tiny
+ * transfer and then a transfer on the device. The interrupted code makes the same calls. In each
+ * run, another instruction is the first one that is interrupted.
  */
 #include <signal.h>
 #include <stdlib.h>
@@ -20,14 +20,14 @@
 enum { TINY = 16, PERIOD = 13, LONG = 300, FEW_STEPS = 10 };
 #define TRAP_BIT 0x100
 
-/* Channel 0 belongs to the interrupts: when one of its transfers ends, two others are started. */
+/* DEVICE and DEVICE_TINY are started in interrupts, MAIN and MAIN_TINY by the main program. */
 enum { DEVICE, DEVICE_TINY, MAIN, MAIN_TINY, TRANSFERS };
 
 static struct move moves[TRANSFERS];
 static mli_mov_handle_t handles[TRANSFERS];
 static volatile uint32_t dones[TRANSFERS], starts[TRANSFERS];
 static volatile uint32_t steps, interrupts, phase;
-/* number of restarts of DEVICE: one for each interrupt of a run */
+/* limit on restarts of DEVICE: the number of interrupts of the run */
 static volatile uint32_t allowed;
 
 static void start(int which)

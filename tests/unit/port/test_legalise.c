@@ -256,7 +256,7 @@ static void test_heads_and_tails(void **state)
     assert_int_equal(counts.descriptors, 1);
     assert_int_equal(counts.cpu_pieces, 2);
     assert_int_equal(counts.cpu_bytes, 10 * 4);
-    plan.box.src++; /* now the device cannot begin at any byte */
+    plan.box.src++; /* now no byte is aligned in both source and destination */
     mli_legalise_pieces(&plan, &caps, &counts);
     assert_int_equal(counts.descriptors, 0);
     assert_int_equal(counts.cpu_bytes, 10 * 60);

@@ -194,7 +194,7 @@ static void test_poll_calls_callbacks(void **state)
     for (int i = 0; i < 1000 && calls < 3; i++)
         polled += mli_mov_poll();
     assert_int_equal(calls, 3);
-    assert_int_equal(polled, (5 + 6 + 7) * 4 * 3); /* loops except the innermost loop, of 2 */
+    assert_int_equal(polled, (5 + 6 + 7) * 4 * 3); /* without the innermost loop of 2 */
     for (int i = 0; i < 3; i++)
         finish(&m[i], &h[i]);
 }

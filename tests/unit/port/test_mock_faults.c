@@ -121,7 +121,7 @@ static void test_cancel_of_a_complete_transfer(void **state)
     finish_well(&m, &h);
 }
 
-/* The place of an error is given by the rows of the plan, for any number of hardware loops. */
+/* An error names the row of the plan, independent of the number of hardware loops. */
 static void test_bus_error_has_the_row(void **state)
 {
     static const char *const specs[] = {"mock:loops=0", "mock:loops=1", "mock"};

@@ -327,8 +327,7 @@ static void test_strange_channels(void **state)
 }
 
 /*
- * Tests may call submit and poll of a driver directly: mli_channel_again() need not know the
- * channel.
+ * Tests may call submit and poll of a driver directly. mli_channel_again() must accept this.
  */
 static void test_again_outside_of_polls(void **state)
 {

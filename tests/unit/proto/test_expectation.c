@@ -169,7 +169,7 @@ static void test_defaults(void **state)
     job_list_finish(&list);
 }
 
-/* A wrong rank can be an expected error; an unknown member cannot. */
+/* A job may expect the error of a wrong rank, but not the error of an unknown member. */
 static void test_wrong_ranks(void **state)
 {
 #define RANKS(expect)                                                                              \

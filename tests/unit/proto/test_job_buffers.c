@@ -52,7 +52,7 @@ static void test_good(void **state)
     job_list_finish(&list);
 }
 
-/* If a file is written and read, the result is equal to the file. */
+/* Writes a parsed job file and parses it again: the result must be equal. */
 static void test_round_trip(void **state)
 {
     static const char text[] =

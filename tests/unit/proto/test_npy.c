@@ -471,7 +471,7 @@ static void test_strides(void **state)
     assert_int_equal(strides[0], INT32_MAX);
     header.shape[1] = UINT32_C(1) << 31;
     assert_int_equal(npy_strides(&header, strides), -1);
-    header.shape[0] = 1; /* needs no stride */
+    header.shape[0] = 1; /* a dimension of extent 1 needs no stride */
     assert_int_equal(npy_strides(&header, strides), 0);
     assert_memory_equal(strides, ((int32_t[]){0, 1, 0, 0}), sizeof strides);
     header = (struct npy_header){.rank = 4, .shape = {2, UINT32_MAX, UINT32_MAX, UINT32_MAX}};

@@ -278,7 +278,7 @@ static void test_peer_closes_before_a_file(void **state)
     close(fd);
 }
 
-/* A pipe takes text and files, but no descriptors. */
+/* Text and the contents of files can be written to a pipe, but no descriptors can be sent. */
 static void test_pipe(void **state)
 {
     int fd = make_file("abc", 3), ends[2];

@@ -167,7 +167,7 @@ static void test_long_id(void **state)
     rpc_request_finish(&request);
 }
 
-/* Finds a second "fds" after nested values of invalid members. */
+/* Finds the member "fds" after an invalid member whose value also contains "fds". */
 static void test_hidden_members(void **state)
 {
     static const char line[] = "{\"a\":{\"fds\":9},\"fds\":1,\"id\":7}";

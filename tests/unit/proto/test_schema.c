@@ -107,7 +107,7 @@ static void test_errors(void **state)
 
     (void)state;
     assert_no_fault(json_array(&list, &count), &schema_fault);
-    assert_int_equal(count, COUNT_OF(names) - 1); /* the table, except for MLI_STATUS_OK */
+    assert_int_equal(count, COUNT_OF(names) - 1); /* all names except for MLI_STATUS_OK */
     while (json_next(&list, &item)) {
         const char *name;
 

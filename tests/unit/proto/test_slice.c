@@ -165,7 +165,7 @@ static void test_apply_exhaustively(void **state)
                     struct fault fault;
                     int64_t first = 0, last = 0, count, got;
 
-                    /* the largest value says that the slice does not have the number */
+                    /* REACH + 1 means that this number is absent in the slice */
                     *e = (struct slice_entry){start <= REACH, stop <= REACH, start, stop, step};
                     count = select_slowly(e, extent, &first, &last);
                     if (count == 0) {

@@ -173,7 +173,7 @@ static int read_text(reader *read, const char *text, struct fault *fault)
     return status;
 }
 
-/* Reads the message once for each value that can replace the value from `begin` to `end`. */
+/* Replaces the value from `begin` to `end` by values of wrong types, which must be refused. */
 static void replace(reader *read, const char *text, const char *begin, const char *end,
                     const char *key, size_t key_length)
 {
@@ -203,7 +203,7 @@ static int replace_all(reader *read, const char *text)
     int count = 0;
 
     assert_no_fault(read_text(read, text, &fault), &fault);
-    if (read != payload) /* not the root itself, because payload() reads only its members */
+    if (read != payload) /* payload() does not check the type of the root */
         replace(read, text, text, text + strlen(text), "", 0);
     for (const char *at = text; *at; at++) {
         if (*at == ':')

@@ -55,8 +55,8 @@ static bool is_complete(const struct copy *copy)
 }
 
 /*
- * Takes finished flights of all threads from the list, until this thread or another one sets
- * *taken.
+ * Takes finished flights of any thread from the list, until *taken is set. Other threads also take
+ * flights and set it.
  */
 static void take_until(const int *taken)
 {

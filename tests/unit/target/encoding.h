@@ -19,7 +19,7 @@ static inline struct mli_descriptor copy_of(uint64_t src, uint64_t dst, size_t r
     return piece;
 }
 
-/* Returns a fill of contiguous bytes. */
+/* Returns a piece that writes zeros to contiguous bytes. */
 static inline struct mli_descriptor fill_of(uint64_t dst, size_t run)
 {
     struct mli_descriptor piece = copy_of(0, dst, run);

@@ -68,7 +68,7 @@ static void test_four_dimensions(void **state)
     assert_int_equal(field_of(&out, "S2MM D3_Stepsize"), 1);
 }
 
-/* The reading side sends contiguous zeros, and the writing side has the steps. */
+/* The MM2S descriptor reads contiguous zeros; only the S2MM descriptor has the steps. */
 static void test_zeros_are_copied(void **state)
 {
     const struct mli_descriptor piece = looped(fill_of(0xc0000, 8), 6, 0, 32);

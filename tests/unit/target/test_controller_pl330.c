@@ -166,8 +166,7 @@ static void test_limits(void **state)
     assert_int_equal(tight.run_max, 64);
 }
 
-/* Encodes pieces whose runs are around `run` and whose gaps require four additions on both sides.
- */
+/* Returns the longest program for runs of up to `run` bytes with gaps that need four additions. */
 static size_t longest_near(size_t run, size_t rows, uint64_t src, uint64_t dst)
 {
     size_t longest = 0;

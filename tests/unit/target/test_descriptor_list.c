@@ -106,7 +106,7 @@ static void expect_within(const struct cut_limits *limits, const struct mli_desc
     }
 }
 
-/* Checks that the piece begins in the row of the plan that the piece names. */
+/* Checks that the piece begins in row `piece->row` of the plan. */
 static void expect_row(const struct mli_copy_box *whole, const struct mli_descriptor *piece)
 {
     const uint8_t *src;

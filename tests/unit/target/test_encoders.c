@@ -124,7 +124,7 @@ static void test_bcm2835(void **state)
     assert_false(list_next(&list, &entry));
 }
 
-/* If a step is one byte too long, each row takes a block; wide accesses need 16 bytes. */
+/* The step exceeds the largest stride by 1, so each row takes a block. */
 static void test_bcm2835_far_rows(void **state)
 {
     (void)state;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests measured costs: their text in a profile, the figures of plans, and fits to synthetic moves.
- */
+/* Tests measured costs: writing and reading them, the numbers of a plan, and fits to moves. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>

@@ -18,7 +18,7 @@ static int load_vpx5(void **state)
     return profile_load(&profile, "vpx5-nsim", &fault);
 }
 
-/* The facts of the simulator's configuration. */
+/* The profile has the values of the nSIM configuration. */
 static void test_vpx5_nsim(void **state)
 {
     const struct profile_memory *vccm = profile_memory_named(&profile, "vccm");

@@ -76,12 +76,12 @@ static void test_jobs_share_the_bus(void **state)
 {
     (void)state;
     schedule_init(&schedule, 3);
-    share(0, 1000, 500, 0, 1000); /* half of the bus */
-    share(0, 1000, 500, 0, 1000); /* the other half */
+    share(0, 1000, 500, 0, 1000); /* needs half of the bus */
+    share(0, 1000, 500, 0, 1000); /* gets the other half of the bus */
     share(0, 1000, 1000, 0, 2000);
     share(0, 100, 0, 1000, 1100); /* without data */
     share(2010, 100, 50, 2010, 2110);
-    share(2010, 100, 100, 2010, 2160); /* half of the bus until 2110 */
+    share(2010, 100, 100, 2010, 2160); /* gets half of the bus until 2110, then all */
     assert_in_range(schedule.busy[2], 2000, 2001);
     schedule_finish(&schedule);
 }

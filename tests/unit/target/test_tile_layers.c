@@ -44,7 +44,7 @@ static uint64_t cpu_ns(void)
 
 struct sizes {
     const struct tile_layer *layer;
-    uint64_t sum[TILE_AXES][TILE_OPERANDS][AXIS_MAX + 1]; /* elements of all tiles of a size */
+    uint64_t sum[TILE_AXES][TILE_OPERANDS][AXIS_MAX + 1]; /* elements in tiles of each size */
 };
 
 static void count_sums(struct sizes *sizes, uint32_t axis)

@@ -84,7 +84,7 @@ static void test_written_file_is_read(void **state)
     assert_int_equal(read.seconds, 20);
 }
 
-/* Absent values are the defaults for the caches in the file. */
+/* A value that the file lacks gets the default for the caches that the file names. */
 static void test_absent_values(void **state)
 {
     static const char text[] =

@@ -204,7 +204,7 @@ static const uint8_t orders[24][TILE_AXES] = {
     {2, 0, 1, 3}, {2, 0, 3, 1}, {2, 1, 0, 3}, {2, 1, 3, 0}, {2, 3, 0, 1}, {2, 3, 1, 0},
     {3, 0, 1, 2}, {3, 0, 2, 1}, {3, 1, 0, 2}, {3, 1, 2, 0}, {3, 2, 0, 1}, {3, 2, 1, 0}};
 
-/* Returns whether the innermost loop is the loop over a divided, reduced axis. */
+/* If the reduced axis is divided into tiles, its loop must be the innermost one. */
 static bool is_legal(const struct tile_division *division)
 {
     const struct tile_layer *layer = division->layer;
