@@ -24,7 +24,7 @@ struct scene {
     const char *title;
     uint32_t calls;                     /* calls in one play */
     struct scene_memory (*begin)(void); /* builds the scene, always in the same state */
-    void (*call)(uint32_t at);          /* call number `at`, from 0 */
+    void (*call)(uint32_t at);          /* makes the call with number `at`, counted from 0 */
     void (*end)(void);                  /* frees the scene */
 };
 

@@ -47,7 +47,8 @@ static void push(uint32_t at, struct share *share, int priority, uint64_t bytes)
     scheduler_push(&scheduler, &member->lanes, &member->queued, priority, 1, bytes, 0);
 }
 
-/* All users wait with large jobs. A prime step keeps neighbours in the ring of users apart. */
+/* All users wait with large jobs. They enter the ring in steps of a prime, so that neighbours in
+ * the ring are not neighbours in memory. */
 static struct scene_memory begin_choose(void)
 {
     const struct scene_memory memory = begin();

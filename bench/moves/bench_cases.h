@@ -30,15 +30,15 @@ struct bench_case {
     char name[CASE_NAME];
     int like; /* number of the listed case that this case resembles, or its own number */
     uint32_t rank;
-    uint32_t shape[CASE_RANK]; /* the extent 0 stands for the extent that gives the wanted size of
-                                  the destination */
+    uint32_t shape[CASE_RANK]; /* shape of the source; 0: the extent is computed from the wanted
+                                  size of the destination */
     uint8_t perm[CASE_RANK];
     bool odd;                     /* true: the computed extent is odd */
     bool half[CASE_RANK];         /* true: the window is the middle half of the dimension */
     uint32_t size[CASE_RANK];     /* size of the window; 0: the whole extent */
     uint32_t step[CASE_RANK];     /* step of the subsampling; 0 means 1 */
-    uint8_t pre[CASE_RANK];       /* zero samples before the source */
-    uint8_t post[CASE_RANK];      /* zero samples after the source */
+    uint8_t pre[CASE_RANK];       /* padding before the source, in samples */
+    uint8_t post[CASE_RANK];      /* padding after the source, in samples */
     uint32_t more[CASE_RANK];     /* elements by which the source's pitch exceeds its extent */
     uint32_t dst_at[CASE_RANK];   /* first coordinate written in the destination */
     uint32_t dst_more[CASE_RANK]; /* number of coordinates of the destination after the written
@@ -55,7 +55,7 @@ struct case_list {
 /* Fills in the listed cases. */
 void cases_list(struct case_list *list);
 
-/* Appends the neighbours of the listed cases. */
+/* Appends variants of the listed cases (--neighbours). */
 void cases_add_neighbours(struct case_list *list);
 
 #endif /* BENCH_CASES_H */

@@ -22,8 +22,8 @@ struct axis {
     uint32_t at;        /* first coordinate that the move writes */
     int64_t to;         /* stride of the destination */
     int64_t from;       /* stride of the source */
-    int64_t first;      /* source coordinate of the first written one; negative in the padding */
-    uint32_t step;      /* distance of neighbouring written coordinates in source coordinates */
+    int64_t first;      /* source coordinate of coordinate `at`; negative in the padding */
+    uint32_t step;      /* distance in the source between two neighbouring coordinates */
     uint32_t extent;    /* number of source coordinates */
     uint32_t inside_at; /* first written coordinate that is not padding */
     uint32_t inside;    /* number of written coordinates that are not padding */
@@ -38,7 +38,7 @@ struct job {
     uint32_t step[CASE_RANK];
     int64_t stride[CASE_RANK];
     uint8_t perm[CASE_RANK];
-    struct axis axis[CASE_RANK]; /* axes by destination dimension */
+    struct axis axis[CASE_RANK]; /* the dimensions of the destination, in their order */
     bool padded;                 /* true: the move writes padding, too */
     size_t src_bytes, dst_bytes; /* bytes from the first to the last accessed byte, gaps included */
     size_t moved_bytes;          /* bytes that the move writes */

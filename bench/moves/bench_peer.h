@@ -15,8 +15,8 @@ struct peer {
     /* Opens the library; called once, before the other functions. Returns the version of the
        library, or null if this machine cannot use it. */
     const char *(*open)(void);
-    /* Returns state for a placed job that outlives the state, or null if the library cannot do this
-       job. */
+    /* Prepares a placed job. Returns the state for run(), or null if the library cannot do the
+     * job. The job must stay until release(). */
     void *(*prepare)(const struct job *job);
     /* Does the job: the call that is timed. Returns 0, or -1 on failure. */
     int (*run)(void *state);

@@ -21,7 +21,7 @@ struct result {
     enum outcome outcome;
     enum outcome peer_outcome[PEER_MAX];
     struct figure peer[PEER_MAX];
-    struct figure tuned; /* `ours` with the tuning of a file; count 0: not measured */
+    struct figure tuned; /* `ours`, measured with a tuning file; count 0: not measured */
     double tuned_ratio;  /* median of (time with the tuning / time with the defaults) */
     bool tuned_again; /* true: the ratio is from a second race, because the first ratio was high */
     struct figure lines; /* cost of the cache lines alone (lines.h); count 0: not measured */

@@ -42,8 +42,8 @@ static int judge(const struct result *r, const struct contender *c)
     return 1;
 }
 
-/* A quick run drops from the cold cells those contenders that were far behind in the largest warm
- * cell: running and checking them again would take most of the time. */
+/* A quick run measures sizes with cold caches without the slow contenders: those that were far
+ * behind at the largest size with warm caches. They would take most of the time. */
 static void pick_peers(const struct options *o, const struct result_list *list,
                        const struct result *r, struct race *race)
 {
@@ -61,8 +61,8 @@ static void pick_peers(const struct options *o, const struct result_list *list,
         race->at[1 + i].sits_out = before->peer[i].median > 3 * before->peer[best].median;
 }
 
-/* Searches for the best order of lines before the race, with the job at another place in
- * memory. */
+/* Adds the contender that only accesses the cache lines (lines.h). Its best order is searched
+ * before the race, with the job at another place in memory. */
 static void add_lines(struct memory *memory, struct result *r, struct race *race)
 {
     struct contender *last = &race->at[race->count++];
@@ -74,7 +74,8 @@ static void add_lines(struct memory *memory, struct result *r, struct race *race
     last->unchecked = true;
 }
 
-/* Returns the contender for the library with another tuning than the first contender's. */
+/* Adds a second contender for libmli, with the calibrated tuning; the first contender has the
+ * defaults. */
 static struct contender *add_tuned(struct race *race, const struct tuned *tuned)
 {
     struct contender *c = &race->at[race->count++];
@@ -87,8 +88,8 @@ static struct contender *add_tuned(struct race *race, const struct tuned *tuned)
 
 /*
  * Compares the times with the tuning and with the defaults, measured in turns. A high ratio is
- * often a disturbance: then races again without the peers and with more rounds, and keeps the last
- * result.
+ * often due to a disturbance: the two tunings are then measured again, without the peers and with
+ * more rounds, and the last result counts.
  */
 static void compare(struct race *race, const struct contender *tuned, struct result *r)
 {

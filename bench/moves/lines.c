@@ -8,15 +8,15 @@
 #include "bench/moves/lines.h"
 
 /*
- * The cache lines of a placed job in some order: tiles of the destination, each with its pieces of
- * the source. Padding is written and has no source.
+ * Accesses the cache lines of a placed job in some order. A tile is a part of the destination,
+ * with the bytes of the source that it needs. Padding is written and has no source.
  */
 
 /* An order in which tiles are moved. */
 struct lines_way {
     uint32_t dst_bytes; /* bytes of a tile that are contiguous in the destination */
     uint32_t src_bytes; /* bytes of a tile that are contiguous in the source */
-    uint32_t places;    /* number of parts of the move from which tiles are taken in turns */
+    uint32_t places;    /* tiles are taken in turns from so many parts of the move */
     bool by_source;     /* true: tiles in the order of the source; false: of the destination */
     bool streamed;      /* true: stores of lines bypass the caches */
     bool ahead;         /* true: the lines of the next tile are prefetched during a tile */
@@ -41,7 +41,7 @@ struct lines_tile {
     uint32_t form;
 };
 
-enum { LINES_FORMS = 81 /* three forms for each dimension */ };
+enum { LINES_FORMS = 81 /* at most three forms in each dimension */ };
 
 struct lines_tiles {
     struct lines_tile *at;
@@ -102,7 +102,7 @@ static struct lines_shape lines_shape(const struct job *j, const struct lines_wa
     return shape;
 }
 
-/* Writes the spans of one side of a form. With a null array, only counts them. */
+/* Writes the spans that a form loads or stores. If `at` is null, only counts them. */
 struct spans {
     struct lines_span *at;
     uint32_t count;
@@ -124,7 +124,8 @@ static void add_span(struct spans *s, int64_t at, uint32_t bytes)
     s->end = at + bytes;
 }
 
-/* A side of a tile: its counts and steps in bytes, those with the largest steps first. */
+/* The source or the destination of a tile: counts and steps (in bytes) of its dimensions, the
+ * largest step first. */
 struct side {
     uint32_t rank, elem;
     uint32_t count[CASE_RANK];
@@ -191,7 +192,7 @@ static int fill_form(const struct job *j, struct lines_form *form)
     return 0;
 }
 
-/* Returns the number of the form that equals *like, which is added if it is new; -1: failure. */
+/* Returns the number of the form *like. Adds the form if it is new; returns -1 if this fails. */
 static int find_form(struct lines_tiles *t, const struct job *j, const struct lines_form *like)
 {
     for (uint32_t i = 0; i < t->forms; i++) {
@@ -241,7 +242,8 @@ static int add_tile(struct lines_tiles *t, const struct job *j, const uint32_t f
     return number < 0 ? -1 : 0;
 }
 
-/* Returns the i-th tile in the order that takes `count` tiles from `places` in turns. */
+/* Returns the number of the i-th tile to access, if `count` tiles are taken in turns from `places`
+ * parts. */
 static size_t in_turns(size_t i, size_t count, size_t places)
 {
     const size_t rounds = count / places;

@@ -10,7 +10,7 @@
 #include "bench/moves/bench_job.h"
 #include "bench/moves/bench_peer.h"
 
-/* Tries many orders for a placed job; lines_peer then runs the fastest. */
+/* Measures many orders of a placed job's cache lines; lines_peer then uses the fastest order. */
 void lines_choose(const struct job *job, bool cold);
 
 enum { LINES_WAY = 64 };
@@ -19,8 +19,8 @@ enum { LINES_WAY = 64 };
  * "64 x 256, by source, ahead". */
 const char *lines_way_name(char name[LINES_WAY]);
 
-/* The contender of this file. It leaves no result in the destination; open() returns null if it
- * cannot run. */
+/* The contender that only accesses the cache lines: the destination gets no result. open() returns
+ * null if this processor cannot run it. */
 extern const struct peer lines_peer;
 
 #endif /* BENCH_LINES_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The memory of all measurements: regions for sources, destinations and expected bytes, mapped and
- * touched once. A job is placed somewhere in the first two.
+ * touched once. The source and the destination of a job are placed at random in their regions.
  */
 #ifndef BENCH_MEMORY_H
 #define BENCH_MEMORY_H
@@ -29,7 +29,7 @@ void memory_place(struct memory *m, struct job *j);
 /* Fills the destination and its guards; then, after a move, compares it with the expectation. */
 void memory_clear(const struct job *j);
 
-/* Writes the expectation of a placed job; `spoil` makes one byte of it wrong. */
+/* Computes the expected destination of a placed job; `spoil` makes one expected byte wrong. */
 void memory_expect(struct memory *m, const struct job *j, bool spoil);
 
 /* Returns the offset of the first wrong byte from the destination's start, guards included, or -1.

@@ -5,7 +5,8 @@
 
 #include "bench/moves/bench_peer.h"
 
-/* The dimensions from `inner` on are one row, of which `left` and `right` bytes are padding. */
+/* The dimensions from `inner` on are one contiguous row: `left` bytes of padding, `bytes` bytes of
+ * data, and `right` bytes of padding. */
 struct rows {
     struct job job;
     uint32_t inner;

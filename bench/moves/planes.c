@@ -14,7 +14,7 @@ static uint32_t with_stride_one(const struct box *b, const int64_t *stride)
     return i < b->rank ? i : NONE;
 }
 
-/* Returns the second dimension of a plane of rows: the longest dimension besides the rows. */
+/* Returns the longest dimension except `but`. It is the second dimension of a plane. */
 static uint32_t longest_but(const struct box *b, uint32_t but)
 {
     uint32_t best = NONE;

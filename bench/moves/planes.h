@@ -10,10 +10,9 @@ extern "C" {
 #endif
 
 /*
- * Every plane is `rows` x `columns` elements of the destination, with its columns next to each
- * other. In the source, a transposed plane has its rows next to each other and its columns at
- * distance `from`; any other plane has its columns next to each other and its rows at distance
- * `from`.
+ * Every plane is a matrix of `rows` x `columns` elements, whose rows are contiguous in the
+ * destination. In the source, its rows are also contiguous, or, if it is transposed, its columns.
+ * The others, rows or columns, are `from` elements apart in the source.
  */
 struct planes {
     bool transposed;
@@ -29,8 +28,8 @@ struct planes {
 };
 
 /*
- * Converts a box. Returns false if the box is not a set of matrices: elements are adjacent on at
- * most one side.
+ * Converts a box. Returns false if the box cannot be divided into planes, because the elements are
+ * not contiguous in the source or in the destination.
  */
 bool planes_init(struct planes *p, const struct job *j);
 

@@ -65,7 +65,7 @@ static double memcpy_once(const struct race *r)
     return (clock_ns() - begin) / (double)memcpy_repeat;
 }
 
-/* Sets what the library uses for the samples of a contender. */
+/* Sets the tuning and the processor mask of libmli for the samples of a contender. */
 static void set_library(const struct contender *c)
 {
     if (c->tuning)

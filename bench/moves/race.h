@@ -18,16 +18,16 @@ enum outcome { RACE_CANNOT, RACE_TIMED, RACE_DIFFERS, RACE_FAILED };
 
 struct contender {
     const struct peer *peer;
-    bool masked; /* true: `mask` is set before each sample */
+    bool masked; /* true: mli_cpu_set_mask(mask) is called before each sample */
     uint32_t mask;
     const mli_tuning *tuning; /* tuning of the library for its samples; null: any */
     bool unchecked;           /* true: the race does not compare the destination */
     bool sits_out;            /* true: the contender does not take part */
     /* results */
     enum outcome outcome;
-    struct figure ratio;  /* time / memcpy's time; count 0: too slow, dropped out */
-    double against_first; /* median of its times divided by the first contender's times in the same
-                             rounds; 0: dropped out */
+    struct figure ratio;  /* time / memcpy's time; count 0: dropped out, because it was too slow */
+    double against_first; /* median over the rounds of (its time / time of the first contender); 0:
+                             dropped out */
     double ns;            /* nanoseconds of the fastest sample */
     int64_t differs_at;   /* offset of the first wrong byte in the destination */
     uint8_t values[2];    /* the value found and the value expected at that offset */

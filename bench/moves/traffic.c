@@ -56,7 +56,7 @@ double traffic_bound(const struct bench_case *c, uint32_t elem, size_t wanted, b
         struct box borders[2 * CASE_RANK];
         int count;
 
-        job.src = src.touched; /* only for offsets: no data is accessed */
+        job.src = src.touched; /* job_box() computes addresses, but accesses no data */
         job.dst = dst.touched;
         job_box(&job, &box);
         count = job_borders(&job, borders);

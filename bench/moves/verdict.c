@@ -184,8 +184,9 @@ static void judge_neighbours(const struct result_list *list, struct pair *pairs)
     judge('f', "no neighbour takes over twice as long per byte as its case", pairs, count, 2);
 }
 
-/* Estimates the time that the instructions of a move take: the time per byte of the same move of a
- * small tensor in the first-level cache, relative to memcpy of *r. Returns 0 if not measured. */
+/* Estimates the time of the instructions of a move, in multiples of memcpy of *r: from the time
+ * per byte of the same move of 16 KiB, in the first-level cache. Returns 0 if this was not
+ * measured. */
 static double instructions(const struct result_list *list, const struct result *r)
 {
     const struct result *small = result_find(list, r->number, r->elem, 16);

@@ -139,7 +139,7 @@ class Race:
         return (time.perf_counter_ns() - start) / runs
 
     def _numpy_steps(self):
-        """Returns copies of views: (function, arguments...)."""
+        """Returns the steps of the move with views of NumPy, each as (function, arguments...)."""
         given = self.arguments
         out = self.out[self.place]
         perm = given.get("perm", tuple(range(self.src.ndim)))
@@ -160,7 +160,7 @@ class Race:
         return [*steps, (np.copyto, target[tuple(targets)], self.src[tuple(sources)])]
 
     def check(self):
-        """Compares the bytes of the two results of NumPy with ours."""
+        """Compares both results of NumPy with the result of mli.move()."""
         mli.move(self.src, **self.arguments)
         expected = self.out.copy()
         for way in (self.by_numpy, self.by_views):

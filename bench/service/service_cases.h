@@ -7,7 +7,8 @@
 
 enum { MOVE_BYTES = 4096, BUFFER_BYTES = 1 << 20 };
 
-/* A kind of request; begin() readies a connection for it and fills the flow's line. */
+/* A kind of request. begin() prepares a connection for it, and writes the request to the `line` of
+ * the flow. */
 struct bench_case {
     const char *name;
     const char *title;

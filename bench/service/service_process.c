@@ -131,7 +131,7 @@ void server_start_mlid(struct server *server, const char *limits)
     socket_path(server, path, sizeof path);
     config_path(server, config, sizeof config);
     write_config(config, limits);
-    setenv("GLIBC_TUNABLES", "glibc.malloc.tcache_count=64", 0); /* mlid.service sets it, too */
+    setenv("GLIBC_TUNABLES", "glibc.malloc.tcache_count=64", 0); /* as in mlid.service */
     execl(MLID, MLID, "--log-level", "error", "--socket", path, "--config", config, (char *)NULL);
     err(1, "%s", MLID);
 }

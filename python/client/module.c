@@ -192,8 +192,8 @@ static int pause_a_little(void)
 }
 
 /*
- * Connects. `interrupt` is always readable: the library gives up after its first attempt, and this
- * function repeats it, so that signals are handled in between.
+ * Connects. `interrupt` is always readable, so that the library gives up after one attempt. This
+ * function repeats the attempt, and handles signals of Python in between.
  */
 static mli_client *connect_to(const char *path, int interrupt)
 {

@@ -94,7 +94,7 @@ static void prepared_dealloc(struct prepared *self)
     Py_DECREF((PyObject *)type);
 }
 
-/* Other memory for a start */
+/* Starts with other arrays than those of the preparation */
 
 static int refuse_layout(const char *name)
 {

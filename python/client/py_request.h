@@ -47,7 +47,7 @@ struct py_request {
     PyObject *store; /* called before the first result is returned; null: nothing to store */
     struct memory *kept[2];
     const struct landing *landing; /* null: none */
-    bool owns_landing;             /* false: the prepared job `keeper` owns the landing */
+    bool owns_landing;             /* false: `keeper` frees the landing */
     struct prepared_state *keeper; /* the prepared job of a start, a strong reference; else null */
     PyObject *ticket;              /* strong while there are callbacks */
     PyObject *callbacks;           /* list; null: none */

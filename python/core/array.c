@@ -200,7 +200,7 @@ PyObject *array_dtype(PyObject *object, struct view *view)
     return array_is(object) ? ndarray_dtype(object) : dtype_of_view(view);
 }
 
-/* Returns whether elements are bytes of any type. */
+/* Returns whether elements are plain bytes without a type (numpy.void without fields). */
 static bool is_raw(PyObject *dtype)
 {
     PyObject *kind = PyObject_GetAttrString(dtype, "kind");

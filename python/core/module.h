@@ -43,7 +43,7 @@ int plan_read_channels(PyObject *object, uint32_t *channels);
 PyObject *describe_window(const struct window *window, const struct view *src);
 
 /*
- * Sources that are more than an array, and that functions in Python move: mli.QTensor.
+ * Support for mli.QTensor, a source that contains an array and more, and is moved by Python code.
  */
 
 /** Method of the module: registers a type with its functions. */

@@ -171,7 +171,7 @@ static bool same_key(const struct key *a, const struct key *b)
 
 struct entry {
     struct key key;
-    /* Layout whose addresses are distances from the first bytes of the arrays. */
+    /* The layout with offsets from the beginning of the arrays instead of addresses. */
     struct layout layout;
 };
 
@@ -305,8 +305,8 @@ static int build_moves(struct layout *layout)
 }
 
 /*
- * Places a window, which the caller has read, in the destination: sets all other members. `at` may
- * be null: the destination has the shape of the result.
+ * Completes a layout whose window the caller has set: places the window at `at` in the
+ * destination. If `at` is null, the destination has the shape of the result.
  */
 static int layout_place(struct layout *layout, const struct view *src, const struct view *dst,
                         PyObject *at)

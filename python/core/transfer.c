@@ -23,7 +23,7 @@
 struct transfer_state {
     struct flight flight;
     PyObject *owner; /* until reaped */
-    bool *running;   /* flag of the owner */
+    bool *running;   /* member of the owner, set to false when the transfer is reaped */
     bool has_object, reaped;
 };
 

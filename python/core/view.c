@@ -61,7 +61,8 @@ static int check_rank(Py_ssize_t rank, const char *name)
                         "arrays of at most %d dimensions are allowed", NEST_RANK_MAX);
 }
 
-/* Copies a format without the mark of the native byte order, and integers of any size as i or I. */
+/* Copies a format. Leaves out the mark of the native byte order, and writes all integers as i or
+ * I. */
 static void copy_format(char out[VIEW_FORMAT_MAX], const char *format)
 {
     const bool native = *format == '@' || *format == '=' ||
@@ -449,9 +450,9 @@ static void read_members(struct view *view, const struct array_head *array)
 }
 
 /*
- * Reads an array into *view, all but the members of other protocols. Returns false without an
- * exception for other objects, for arrays of subclasses or of other element types, and for arrays
- * with more than NEST_RANK_MAX dimensions: the caller opens these objects by a protocol.
+ * Reads the members of a numpy.ndarray directly. Returns false without an exception if the caller
+ * must use a protocol: for other objects, for subclasses, for other element types, and for more
+ * than NEST_RANK_MAX dimensions.
  */
 static bool ndarray_read(struct view *view, PyObject *object)
 {

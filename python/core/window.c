@@ -131,7 +131,7 @@ static int choose_range(struct window_dim *dim, PyObject *range, Py_ssize_t at)
     return 0;
 }
 
-/* Checks the types of indices. Returns how many indices choose from a dimension, or -1. */
+/* Checks the types of indices. Returns the number of indices without ellipses, or -1. */
 static Py_ssize_t count_indices(const struct window *window, PyObject *tuple)
 {
     const Py_ssize_t count = PyTuple_Size(tuple);

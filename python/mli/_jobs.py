@@ -132,8 +132,8 @@ def reference(job: Job) -> int | str | None:
 def ask_for(connection: Connection, ticket: Ticket[Any]) -> tuple[Ticket[bytes], list[int]]:
     """Ask for the number of a ticket's job. Return the question, and a list for the answer.
 
-    The list stays empty if the job has ended. It is filled when the reply arrives: later replies
-    change which jobs are on their way.
+    The list stays empty if the job has ended. It is filled while the reply is handled, because
+    later replies may end other jobs.
     """
     serial = connection.serial
     params = {"name": ticket.name, "states": _UNFINISHED, "limit": 1000}
@@ -199,7 +199,7 @@ def client_number(connection: Connection) -> int:
 
 def references(connection: Connection, jobs: Job | Iterable[Job],
                seconds: float | None = None) -> tuple[int | str, ...]:
-    """Return numbers or names that mean the jobs.
+    """Return the numbers or names that identify the jobs to the service.
 
     May ask the service for its list of jobs, and then waits at most `seconds` for each reply.
     """

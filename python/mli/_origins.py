@@ -61,7 +61,8 @@ class Origins:
             raise Error("SHAPE_MISMATCH", "move", whole, f"it must have made the shape {shape}")
 
     def _sample_of(self, coordinate: tuple[int, ...]) -> list[int] | None:
-        """Return the place in the padded source, or None outside the result."""
+        """Return the coordinate in the padded source, or None if `coordinate` is outside the
+        result."""
         place = [dim["offset"] for dim in self._dims]
         for i, d in enumerate(self._order):
             index = coordinate[i] - self._at[i]

@@ -88,7 +88,8 @@ def offsets_of(at: Any, rank: int) -> list[int]:
 
 
 def _around(out: AnyArray, moved: _Moved, at: list[int]) -> AnyArray:
-    """Return parameters for an array that a result was placed in: neutral ones around it."""
+    """Return parameters for an array in which a result was placed, with neutral ones around the
+    result."""
     if moved.axis is None:
         return moved.parameters
     first = at[moved.axis]

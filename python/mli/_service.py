@@ -176,11 +176,11 @@ class Client:
               name: str | None = None) -> Ticket[Any]:
         """Send a move to the service, and return its mli.Ticket at once.
 
-        The arguments `pad` to `at` are those of mli.move(). Arrays in buffers of the client, and
-        results of earlier jobs, are used where they are. The samples of any other source are copied
-        into shared memory now; a result for any other `out` is copied into it at the end of the
-        job, in the call that waits for it. The result of a QTensor is a QTensor, as with
-        mli.move().
+        The arguments `pad`, `slice`, `step`, `perm`, `out` and `at` are those of mli.move().
+        Arrays in buffers of the client, and results of earlier jobs, are not copied. The samples
+        of any other source are copied into shared memory now; a result for any other `out` is
+        copied into it at the end of the job, in the call that waits for it. The result of a
+        QTensor is a QTensor, as with mli.move().
 
         Parameters
         ----------

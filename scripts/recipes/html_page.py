@@ -37,7 +37,7 @@ def inline(text):
             parts[i] = f"<code>{html.escape(part[1:-1])}</code>"
         else:
             parts[i] = re.sub(r"\*\*(.+?)\*\*", r"<b>\1</b>", html.escape(part, quote=False))
-    # Links last: their text may have code.
+    # Links are converted last, because their text may contain code.
     return re.sub(r"\[((?:[^\[\]]|\[[^\]]*\])*?)\]\(([^)\s]+)\)", r'<a href="\2">\1</a>', "".join(parts))
 
 

@@ -269,7 +269,8 @@ def native_tools():
 
 
 def test_service(build):
-    """Runs mlid and mlictl under QEMU, and mlictl of this machine with mlid under QEMU and the reverse."""
+    """Runs mlid and mlictl under QEMU. Then runs only one of them under QEMU, and the other one
+    natively."""
     mlictl, mlid = build.wrapped("cli/mlictl"), build.wrapped("daemon/mlid")
     native_mlictl, native_mlid = native_tools()
     examples = [sys.executable, "-B", ROOT / "tests/integration/test_examples.py", "Examples", "WithNumpy"]
@@ -286,7 +287,8 @@ def test_service(build):
 
 
 def check_arc(build):
-    """Checks that no thread-local variable is accessed by its offset in the module: gcc doubles the offset."""
+    """Checks that no thread-local variable is accessed by its offset in the module, because gcc
+    for ARC doubles this offset."""
     reader = build.file.command("nm")[0].removesuffix("nm") + "readelf"
     objects = sorted(str(path) for path in build.tree.rglob("*.o"))
     text = subprocess.run([reader, "-rW", *objects], capture_output=True, text=True).stdout

@@ -26,8 +26,9 @@ BARE_PERCENT = 3  # of the random cases on bare metal; scripts/cross without --p
 TIDY_DAYS = 3  # clang-tidy checks the sources that changed in the last days,
 TIDY_MOST = 40  # but not more than these: some 15 s of processor time
 TIDY_PART = 8  # and an eighth of all sources; the commit chooses both, so that each source has its turn. All with --soak
-# These multiply the timeouts of tests. The timeouts in meson.build files are at most 120 s (mlictl_queue: 300 s), and 60 s
-# for most of the unit tests, which valgrind runs: a test that hangs costs at most 10 minutes.
+# Factors for the timeouts of tests. The timeouts in meson.build files are at most 120 s
+# (mlictl_queue: 300 s), and 60 s for most of the unit tests, which valgrind runs: a test that
+# hangs costs at most 10 minutes.
 PATIENCE, PATIENCE_VALGRIND = 2, 5
 VALGRIND_PART = 6  # valgrind runs a sixth of its tests, chosen by the commit; all with --soak
 

@@ -98,7 +98,8 @@ def totals(records):
 
 
 def figures(records):
-    """Returns {fault: the last other figures that a test has measured}."""
+    """Returns {fault: the last record of its test, without the name and the count of the
+    fault}."""
     return {record["fault"]: more for record in records
             if (more := {key: value for key, value in record.items() if key not in ("fault", "count")})}
 

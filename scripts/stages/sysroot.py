@@ -116,7 +116,8 @@ def libraries(root):
 def make(folder, architecture, compiler, log):
     """Makes the sysroot folder/sysroot if it is missing, and returns its path.
 
-    architecture: Debian's name; None compiles the sources with the compiler.
+    architecture: Debian's name, whose packages are unpacked. If it is None, the libraries are
+    compiled from their sources with `compiler`.
     """
     root = folder / "sysroot"
     stamp = folder / "sysroot.made"
