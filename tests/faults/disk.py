@@ -80,7 +80,8 @@ class Directory:
 
 
 class Disk:
-    """The directory `root`, as it is now, on storage. apply() changes it."""
+    """A model of a disk that contains the directory `root` in its present state. apply() changes
+    it."""
 
     def __init__(self, root):
         self.root = os.stat(root).st_ino

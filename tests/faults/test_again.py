@@ -60,7 +60,8 @@ class Again(unittest.TestCase):
         self.check("test_exhaustion.py", "Mlictl.test_descriptors", 100)
 
     def test_limit_of_a_soak_run(self):
-        """In a soak run, the round with the same number would have another limit."""
+        """Repeats a round with MLI_SOAK, because without it the round with this number has a
+        different limit."""
         self.check("test_exhaustion.py", "Mlictl.test_descriptors", 100, MLI_SOAK="1")
 
     def test_mappings(self):

@@ -236,7 +236,7 @@ static void check_refused(struct test_case *c)
     case_check_done(c, &before);
 }
 
-/* Returns whether the memory of the lab is large enough for the case's per-axis arrays. */
+/* Returns whether the case's per-axis arrays fit in the memory of the lab (c->lab). */
 static bool params_fit(const struct test_case *c)
 {
     for (uint32_t d = 0; d < c->src.rank; d++) {

@@ -8,8 +8,7 @@
 #include "tests/fuzz/fuzz.h"
 
 /*
- * The text of an accepted URL that messages show must itself be an accepted URL, and have no
- * secrets.
+ * Messages show an accepted URL without its password. This text must itself be an accepted URL.
  */
 static void check_url(const char *bytes, size_t length)
 {

@@ -52,12 +52,12 @@ PERCENT = int(os.environ.get("MLI_TEST_PERCENT", "100"))
 # short run. If PERCENT is less than 100, it checks only one in four starts of mlictl;
 # MLI_TEST_TURN chooses which ones.
 LEAKS_PART = 4
-# No step of a test takes so many seconds, even with sanitizers or valgrind.
+# Time limit for a step of a test, in seconds; suffices with sanitizers and valgrind.
 PATIENCE = 120 if float(os.environ.get("MLI_TEST_SLOW", "1")) > 1 else 60
 
 
 def scaled(count):
-    """Returns the number of cases to run of `count` cases that differ little: at least one."""
+    """Returns how many of `count` similar cases to run: PERCENT of them, but at least one."""
     return max(1, count * PERCENT // 100)
 
 

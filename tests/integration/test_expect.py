@@ -24,7 +24,8 @@ class ExpectCase(Case):
         return ["run"], ["submit", "-s", self.daemon.socket]
 
     def each(self, job, code, commands=None):
-        """Yields, for each command, the JSON object that it prints for the job, and the finished command."""
+        """Runs each command. Yields the JSON object that it prints for the job, and the finished
+        process."""
         self.write("job.json", job)
         for command in commands or self.commands():
             with self.subTest(command=command[0]):

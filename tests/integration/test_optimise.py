@@ -203,7 +203,8 @@ class Chains(Base):
         jobs = [mov("in.npy", into("a"), offset=[1, 0, 0]), mov(tensor("a", [5, 8, 4]), "x.npy"),
                 mov("in.npy", into("a"), offset=[2, 0, 0]), mov(tensor("a", [5, 8, 4]), "y.npy")]
         report, _ = self.optimise({"buffers": buffers("a"), "jobs": jobs})
-        # The second tensor is shorter, so its reader also reads the end of the first tensor.
+        # The second tensor is shorter than the first one. The last job also reads the end of the
+        # first tensor, so no job is fused.
         self.assertEqual(report["after"]["jobs"], 4)
         self.assert_equal_outputs("x.npy", "y.npy")
         jobs[3]["src"]["shape"] = [4, 8, 4]

@@ -49,7 +49,8 @@ class Progress(Case):
         self.check(shown, "tile")
 
     def test_a_daemon_that_does_not_answer(self):
-        """The job's own timeout ends the wait, as without a terminal."""
+        """If the daemon does not answer, the timeout of the job ends the wait, as it does without
+        a terminal."""
         self.write("timed.json", mov(timeout_ms=100))
         socket = self.daemon.socket
         suspend(self.daemon.pid)

@@ -106,7 +106,7 @@ class AgainstNumpy(Case):
             self.assertFalse(self.exists(f"out{i}.npy"))
 
     def test_random_lines(self):
-        """Gives the same slices as an option of `make`."""
+        """`mlictl make --slice` gives the same slices."""
         for _ in range(scaled(60)):
             e = Example(self.rng)
             self.write("in.npy", saved(e.array))

@@ -171,8 +171,7 @@ bool ground_place(const struct ground *g, struct site *site)
 }
 
 /*
- * Iterates over the destination as a list of pieces, each `at` .. `at + bytes` of its memory (flat
- * or on pages).
+ * Iterates over the pieces of the destination. A piece is `at` .. `at + bytes` of its memory.
  */
 struct watch {
     const struct guard_mem *mem;

@@ -27,8 +27,7 @@ static inline size_t layout_at(const struct layout *l, size_t i)
 }
 
 /*
- * Returns the number of bytes from 0 to the end of the last of `count` places, or more if there is
- * no table yet.
+ * Returns the largest offset of `count` rows. Without a table, returns an upper bound.
  */
 size_t layout_span(const struct layout *l, size_t count);
 

@@ -10,7 +10,7 @@ enum {
     GATHER_COLS_MAX = 200,
     GATHER_STEP_MAX = 40, /* largest step of a gather, in elements */
     STREAM_MAX = 2500,
-    LONG_SLIDES = 80, /* distances of a long row from its source */
+    LONG_SLIDES = 80, /* number of distances between a long row and its source */
     VARIED = 5        /* number of variants of each shape if there are very many shapes */
 };
 
@@ -124,8 +124,8 @@ static bool sweep_rows(struct sweep *sweep)
 }
 
 /*
- * Visits long rows that begin up to 63 bytes after or before their source, modulo the page size:
- * such rows are not copied by memcpy (exec/copy.h).
+ * Visits long rows whose offset in a page is within 63 bytes of that of their source: exec/copy.h
+ * copies these without memcpy.
  */
 static bool sweep_long_rows(struct sweep *sweep)
 {
@@ -188,7 +188,7 @@ static bool sweep_bordered(struct sweep *sweep)
     return true;
 }
 
-/* Visits transposes with tables in a few variants: one loop, two loops, or shuffled places. */
+/* Visits transposes with tables. Tables are made from one loop or two loops, or are shuffled. */
 static bool sweep_transposes(struct sweep *sweep, enum leaf_kind kind, size_t size)
 {
     for (size_t rows = 1; rows <= SIDE_MAX; rows++) {

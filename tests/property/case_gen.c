@@ -55,8 +55,8 @@ static void place_data(struct test_case *c)
 }
 
 /*
- * Returns whether the lab has room for the case; c->expected then has the numbers of bytes that the
- * case needs.
+ * Returns whether the memory of the test (the lab) has room for the case. If so, c->expected has
+ * the numbers of bytes that the case needs.
  */
 static bool fits(struct test_case *c)
 {

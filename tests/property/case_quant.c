@@ -71,7 +71,7 @@ static void share_by_pointer(struct test_case *c)
     c->dst.el_params.sa.scale_frac_bits = c->src.el_params.sa.scale_frac_bits;
 }
 
-/* Sharing is legal only if the cfg does not change the axis. */
+/* The destination may share the source's arrays only if the cfg does not change the axis. */
 static enum case_quant pick_option(struct test_case *c, uint32_t d, uint32_t i)
 {
     const mli_mov_cfg_t *cfg = &c->cfg;

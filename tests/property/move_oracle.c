@@ -182,7 +182,7 @@ static bool lay_out(struct oracle *o, const mli_tensor *src, const mli_mov_cfg_t
 void oracle_each(const struct oracle *o, const mli_tensor *src, const mli_mov_cfg_t *cfg,
                  oracle_visit *visit, void *context)
 {
-    uint64_t at[MLI_MAX_RANK] = {0}; /* coordinates among the elements that the move writes */
+    uint64_t at[MLI_MAX_RANK] = {0}; /* coordinates in the region that the move writes */
     uint32_t i;
 
     do {
@@ -194,7 +194,7 @@ void oracle_each(const struct oracle *o, const mli_tensor *src, const mli_mov_cf
             int64_t s = source_index(src, cfg, d, at[i]);
 
             to += (cfg->dst_offset[i] + at[i]) * o->stride[i];
-            /* May wrap around, but only for an element that is padding in another dimension. */
+            /* Wraps around only for an element that is padding in another dimension. */
             from =
                 s < 0 || from < 0 ? -1 : (int64_t)((uint64_t)from + (uint64_t)s * o->src_stride[d]);
         }

@@ -83,8 +83,7 @@ static int find_thread_locals(struct dl_phdr_info *info, size_t size, void *cont
                 fibers.local_bytes = LOCALS_MAX;
         }
     }
-    return 1; /* the first entry is the program; thread-local variables of its libraries are not
-                 copied */
+    return 1; /* the first entry is the program; the variables of its libraries are not copied */
 }
 
 static void *take(size_t bytes)

@@ -214,8 +214,8 @@ void *WRAP(mmap64)(void *address, size_t size, int protection, int flags, int fd
     void *pages;
     int real = -1;
 
-    /* The handler of SIGBUS calls mmap() with MAP_FIXED. The anonymous page that shows libmli a
-     * fork stays mapped until the program ends. */
+    /* Only the SIGBUS handler uses MAP_FIXED. libmli maps an anonymous page to notice forks, and
+     * never unmaps it. */
     if (!fiber_current() || flags & (MAP_FIXED | MAP_ANONYMOUS))
         return real_mmap(address, size, protection, flags, fd, offset);
     kernel_enter("mmap");

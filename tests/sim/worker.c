@@ -78,7 +78,7 @@ static void check_end(struct actor *actor, struct errand *errand, int code,
     count(actor, errand, code);
     world_note((uint64_t)(int64_t)code);
     if (excuse->shrunk)
-        ; /* not checked, because a part of the bytes is gone */
+        ; /* not checked, because a file was truncated */
     else if (code == 0)
         errand_check_done(errand, "a job is done");
     else if (!may_still_write(code))

@@ -34,8 +34,8 @@ struct tile {
 void tile_init(struct tile *t, mli_element_type type);
 
 /*
- * Makes the parameters of an sa tile per-axis along `dim`; `option` chooses the destination's
- * pointers.
+ * Gives an sa tile per-axis parameters along `dim`. `arrays` says whether the destination's array
+ * pointers are null, equal to those of the source, or its own.
  */
 void tile_per_axis(struct tile *t, int32_t dim, enum tile_arrays arrays);
 void tile_give_arrays(struct tile *t, enum tile_arrays arrays);

@@ -47,7 +47,7 @@ static struct side side_of(const uint32_t w[BD_WORDS])
     };
 }
 
-/* Checks a side. A dimension with zeros around it must wrap. */
+/* Checks a side of a transfer: for example, a dimension with zeros around it must wrap. */
 static bool side_check(struct board *board, const struct side *side, const char *name, bool reads)
 {
     bool wraps = true;
@@ -75,7 +75,8 @@ static bool side_check(struct board *board, const struct side *side, const char 
     return true;
 }
 
-/* Returns true if the word at the cursor is a zero of the padding; otherwise sets *address. */
+/* Returns whether the word at the cursor is a zero around a dimension; if not, *address is its
+ * address. */
 static bool cursor_is_zero(const struct cursor *c, uint64_t *address)
 {
     const struct side *side = c->side;

@@ -167,7 +167,7 @@ static void draw_permute(struct random_move *m, struct draw *draw,
 }
 
 /*
- * Makes rows that are packed, or have gaps of a few elements, or of up to the largest step of the
+ * Chooses strides: packed, with gaps of a few elements, or up to the largest step of the
  * controller.
  */
 static void draw_strides(struct draw *draw, uint32_t rank, const uint32_t *shape, uint64_t pitch,

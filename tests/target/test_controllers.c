@@ -236,7 +236,7 @@ static void compare_with_legaliser(struct bench *b, const struct board_case *c)
     list = list_count(b->profile, &copy);
     mli_legalise_pieces(&copy, &caps, &legal);
     if (controller && controller->refuses && list.core_bytes != legal.cpu_bytes)
-        return; /* the list gives pieces to the core that the legaliser would cut once more */
+        return; /* the legaliser cuts refused pieces again; the list leaves them to the core */
     b->totals.compared++;
     b->totals.legalised += legal.descriptors;
     b->totals.listed += list.descriptors;

@@ -22,7 +22,7 @@ struct hand_rows {
     uint64_t run, count, src_step, dst_step;
 };
 
-/* Bits of a byte that do not change the result. */
+/* Bits of a byte of the list that do not change what the list moves. */
 struct hand_ignored {
     size_t byte;
     uint8_t mask;

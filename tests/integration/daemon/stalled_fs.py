@@ -127,8 +127,8 @@ def call(name, *arguments):
 
 
 def private_mounts():
-    """Gives this process a mount namespace of its own. Returns whether the process is root without a new user
-    namespace."""
+    """Gives this process a mount namespace of its own. Returns false if this required a new user
+    namespace, because the process is not root."""
     uid, gid = os.geteuid(), os.getegid()
     try:
         call("unshare", CLONE_NEWNS)

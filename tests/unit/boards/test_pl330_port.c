@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Driver and target share the encoder of programs (pl330_program.h). Here the target passes each
- * piece to the encoder as the driver does, and has the limits that docs/boards.md promises.
- * test_pl330.c checks the encoder.
+ * The driver and the encoder of `mlictl explain` share pl330_program.h. This test checks that both
+ * pass a piece to it in the same way, and with the limits in docs/boards.md. test_pl330.c checks
+ * pl330_program.h.
  */
 #include "tests/unit/target/encoding.h"
 
@@ -11,7 +11,7 @@
 
 enum { COUNT = 200000 };
 
-/* Makes a random piece within the limits of a part. */
+/* Makes a random piece that fits in one part of a program. */
 static struct pl330_piece random_piece(struct rng *rng)
 {
     static const uint32_t most_of[] = {40, 40, 600, PL330_RUN_MAX, PL330_LINEAR_MAX};

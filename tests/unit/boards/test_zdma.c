@@ -290,7 +290,7 @@ static void test_cancel_of_a_complete_transfer(void **state)
     finish_well(&m, &h);
 }
 
-/* A channel that did not see its start ends by a cancel. */
+/* If a channel ignores its start, a cancel ends the transfer. */
 static void test_lost_start(void **state)
 {
     struct move m;

@@ -200,7 +200,8 @@ static void test_power_cut(void **state)
             state_finish(&got);
         }
     }
-    /* Zeros in a file without "begin", and after text that no state file has, are refused. */
+    /* Refuses zeros if the file has no "begin", or if the text before them is not that of a state
+     * file. */
     assert_int_equal(read_text("\0\0\n", 3, &got, &fault), -1);
     state_finish(&got);
     assert_int_equal(read_text(BEGIN "note\0\n", strlen(BEGIN) + 6, &got, &fault), -1);

@@ -287,7 +287,8 @@ static struct index_map copy_of(uint32_t rank, const uint64_t *shape, uint64_t s
     return map;
 }
 
-/* Moves of one shape always compose, for any part of the tensor that the reader reads. */
+/* If the second move reads the tensor in the shape in which it was written, the moves can always
+ * be composed. */
 static void composes_boxes_of_one_shape(void **state)
 {
     (void)state;

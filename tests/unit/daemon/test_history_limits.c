@@ -8,7 +8,7 @@
 #include "tests/unit/daemon/records.h"
 
 enum {
-    ENTRY = 5,                                         /* bytes of one entry of the parameters */
+    ENTRY = 5, /* bytes of the per-axis parameters for one index */
     SMALL_MAX = HISTORY_QUANT_MAX / HISTORY_QUANT_MIN, /* most records with few parameters */
     TOO_LARGE = HISTORY_QUANT_MAX / ENTRY + 1,         /* entries of a record that is too large */
     OTHERS = 5000                                      /* uid of the first other user */
@@ -131,8 +131,7 @@ static void test_many_users_with_few_delivered_records(void **state)
 }
 
 /*
- * With small counts the order of the users is exact: the user with one more record than others
- * loses a record.
+ * Tests users with few records: a user who has one record more than the others loses a record.
  */
 static void test_one_record_more_is_most(void **state)
 {

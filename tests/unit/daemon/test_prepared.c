@@ -328,7 +328,7 @@ static void test_release_under_starts(void **state)
     close(dst);
 }
 
-/* The service stops while a start is running: nothing leaks. */
+/* The client leaves and the service stops while a started job runs: nothing leaks. */
 static void test_client_leaves_during_starts(void **state)
 {
     struct job_prepared prepared;

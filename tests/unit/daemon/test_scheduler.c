@@ -441,7 +441,7 @@ static void test_many_connections_do_not_speed_up_ageing(void **state)
         for (int k = 0; k < 8; k++)
             push(i, 0, QUANTUM, now);
     }
-    /* each of the 40 connections is served once in 20 * AGEING */
+    /* each of the 40 connections gets a turn once in a time of 20 * AGEING */
     for (int i = 0; i < 1000; i++, now += AGEING / 4) {
         struct job *job = take(now);
 

@@ -105,7 +105,7 @@ static int calls_of_take(uint64_t now)
 }
 
 /*
- * A call passes over 64 members; for each user it passes over two, the user and the user's only
+ * A call skips at most 64 members of rings. Each user counts twice: the user and the user's only
  * connection.
  */
 static void test_a_call_passes_over_64_members(void **state)

@@ -92,8 +92,8 @@ static void test_shrunk_under_a_writer(void **state)
 }
 
 /*
- * Uses more guards than a block of slots has. A slot that is used again must not still be marked as
- * hit.
+ * Uses more guards than one block of slots holds. After a guard was hit, the next guard in its
+ * slot must not be marked as hit.
  */
 static void test_slots_start_clean(void **state)
 {

@@ -51,7 +51,8 @@ static void test_an_hour(void **state)
     is_patient(HOUR_MS);
 }
 
-/* Returns whether a job is done; while no channel is in service, jobs are refused. */
+/* Submits a job. Returns true if it is done, and false if it is refused because all channels are
+ * stuck. */
 static bool is_done(int id)
 {
     struct rpc_reply reply;

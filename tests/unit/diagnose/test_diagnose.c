@@ -223,7 +223,7 @@ static const char *plant_fitted(struct rng *rng)
         const int64_t from[MLI_MAX_RANK] = {(int64_t)at[0] - 1, (int64_t)at[1] + 2, at[2], at[3]};
         tensor_set(&got, at, tensor_at(&wanted, from, &inside));
     }
-    /* Values of small types repeat too often. */
+    /* Small types have too few different values for this diagnosis. */
     return wanted.elements.dtype->size > 2 ? "fitted" : NULL;
 }
 

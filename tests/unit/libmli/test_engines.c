@@ -164,8 +164,8 @@ static void test_length_of_a_spec(void **state)
 }
 
 /*
- * A refused specification does not apply the options before the bad one either; the engine
- * continues to count work items.
+ * A refused specification applies none of its options, and the engine continues to count work
+ * items.
  */
 static void test_refused_spec_changes_nothing(void **state)
 {
@@ -208,7 +208,7 @@ static void test_refused_spec_leaves_the_default(void **state)
     assert_int_equal(stats.completed, 1);
 }
 
-/* Options apply only to one choice of an engine. */
+/* If an engine is chosen again, the options of the earlier choice have no effect. */
 static void test_options_are_not_kept(void **state)
 {
     (void)state;

@@ -192,8 +192,8 @@ static void test_unplaced(void **state)
     assert_int_equal(mli_mov_explain_unplaced(&src, &cfg, &dst, &explained), MLI_STATUS_BAD_TENSOR);
 }
 
-/* Parameter arrays are memory: they must be apart from one another, but not from data without
- * memory. */
+/* mli_mov_explain_unplaced() ignores the pointers of data, but parameter arrays must not
+ * overlap. */
 static void test_unplaced_parameters(void **state)
 {
     int16_t scale[2] = {1, 2}, zero[2] = {0, 0}, own_scale[2], own_zero[2];

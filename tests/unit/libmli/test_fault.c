@@ -85,7 +85,7 @@ static void assert_counted(uint64_t completed, uint64_t bytes)
     assert_int_equal(stats.failed, 1);
     assert_int_equal(stats.cancelled, 0);
     assert_int_equal(stats.bytes, bytes);
-    if (strcmp(at.inside, "mock") != 0) /* the mock engine reports how full its ring is instead */
+    if (strcmp(at.inside, "mock") != 0) /* the mock engine counts descriptors in its ring */
         assert_int_equal(stats.queue_high_water, at.plan.slabs + 1);
 }
 

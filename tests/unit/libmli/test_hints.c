@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Tests mli_mov_set_hints(): the pages that madvise() maps before the move, as this program counts
- * them, and that the hint changes nothing else. The destination is the mapping of a sparse file.
+ * Tests mli_mov_set_hints(). This program replaces madvise() to count the pages that are mapped
+ * before the move. The hint must change nothing else. The destination is the mapping of a sparse
+ * file.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -199,7 +200,7 @@ static void mark_written(bool *written)
 
 /*
  * Checks that exactly the pages that the move writes were mapped before. Up to `missed` pages may
- * be left to page faults, and up to `shared` may be mapped by two calls.
+ * be left to page faults, and up to `shared` pages may be mapped twice.
  */
 static void assert_covered(size_t missed, size_t shared)
 {

@@ -18,12 +18,12 @@ enum { PAIRS = 60, INTERRUPTS = 2 };
 #define NEVER UINT32_MAX
 
 /*
- * A work item that was cancelled, so that it moves nothing: it needs few instructions, but all of
- * the queue's code.
+ * A cancelled work item, which moves nothing: so the test executes the queue's code in few
+ * instructions.
  */
 struct item {
     struct mli_work work; /* first */
-    struct item *next;    /* the item that done() of this item submits; null: none */
+    struct item *next;    /* done() submits this item next; null: none */
     int done;
 };
 

@@ -31,8 +31,7 @@ static const struct large moves[] = {
     {4, {1, 5003, 5, 15}, {2, 0, 1, 3}, {0}, {0}, 0, 4},
     {2, {40, 41, 9, 43}, {2, 0, 1, 3}, {0}, {0}, 3, 6},
     /*
-     * rows that are next to each other across another dimension of the source, so that the blocks
-     * of a row are not contiguous
+     * neighbouring rows of the source that are far apart in the destination
      */
     {1, {1501, 8, 3, 64}, {2, 1, 0, 3}, {0}, {0}, 0, 0},
     {2, {1201, 5, 7, 24}, {2, 1, 0, 3}, {0}, {0}, 0, 2},

@@ -141,7 +141,7 @@ static void test_terms_are_sorted_and_terms_of_0_left_out(void **state)
     assert_int_equal(lattice.term[1].hi, 0);
 }
 
-/* The largest number of terms: the points are the sums of powers of two, 0 to 255. */
+/* Eight terms, the largest number: the sums of these powers of two are 0 to 255. */
 static void test_eight_different_strides(void **state)
 {
     (void)state;

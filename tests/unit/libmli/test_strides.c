@@ -185,7 +185,7 @@ static void test_more_than_31_bits(void **state)
     assert_error_names("in.mem_stride", MLI_STATUS_NOT_ENGH_MEM);
 }
 
-/* An extent of 1 needs no stride: a packed stride above 31 bits stays 0. */
+/* An extent of 1 needs no stride: it gets 0 if the packed stride exceeds 31 bits. */
 static void test_extents_of_1(void **state)
 {
     static const uint32_t large[2] = {1, 0x80000000u};

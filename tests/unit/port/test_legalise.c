@@ -139,8 +139,8 @@ static void assert_within_limits(const struct mli_descriptor *piece,
 }
 
 /*
- * Row number n of the piece must be row number mli_piece_row(n) of its descriptor. If the piece has
- * the innermost loops, its rows are consecutive rows of the descriptor.
+ * Row number n of the piece must be row number mli_piece_row(n) of its descriptor. If the loops of
+ * the piece are the innermost loops of the descriptor, its rows are consecutive.
  */
 static void assert_right_rows(const struct mli_descriptor *piece, const struct mli_plan *plan,
                               const struct mli_channel_caps *caps)
@@ -262,7 +262,7 @@ static void test_heads_and_tails(void **state)
     assert_int_equal(counts.cpu_bytes, 10 * 60);
 }
 
-/* A transpose of 64 x 64 bytes is worth neither 4096 descriptors nor 4096 calls. */
+/* A transpose of 64 x 64 bytes is one piece for the processor, not 4096 descriptors or calls. */
 static void test_transpose_on_a_linear_controller(void **state)
 {
     const struct mli_channel_caps caps = {.loops = 0, .piece_min = 64};

@@ -173,7 +173,8 @@ static void test_bad_tensors(void **state)
     check_bad(cases, COUNT_OF(cases));
 }
 
-/* Only results in files can be compared, but any job may have an expected error. */
+/* A job that writes to a buffer may expect an error, but no file: only results in files can be
+ * compared. */
 static void test_expectations(void **state)
 {
 #define JOB_WITH(expect)                                                                           \

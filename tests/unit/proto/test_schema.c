@@ -32,9 +32,9 @@ static int teardown(void **state)
 }
 
 /*
- * Returns whether the reader knows the member of `object` ("" means the job): its fault is then
- * about the value, not about an unknown member. Tests members of objects in "defaults", where each
- * member is checked separately.
+ * Returns whether the reader knows the member of `object` ("" means the job). If it does, it
+ * refuses the value and not the member. Tests members of objects in "defaults", where each member
+ * is checked separately.
  */
 static bool is_known(const char *object, const char *key)
 {

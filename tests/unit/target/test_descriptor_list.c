@@ -331,7 +331,7 @@ static void expect_counted(const struct target_profile *profile, const struct ml
     add_tally(tally, counted.descriptors, counted.least);
 }
 
-/* The entries of lists move what the plan moves, even if heads and tails of rows are cut off. */
+/* The entries of a list move all bytes of the plan, even if the core moves the ends of rows. */
 static void test_list(void **state)
 {
     struct tally tally = {0};

@@ -95,7 +95,7 @@ static void test_zdma_fill(void **state)
     assert_false(list_next(&list, &entry));
 }
 
-/* If memory has no zeros, the core makes the fills. */
+/* If no block of zeros is in memory, the core writes the zeros of fills. */
 static void test_no_zeros(void **state)
 {
     (void)state;
@@ -137,7 +137,7 @@ static void test_bcm2835_far_rows(void **state)
     assert_false(list_next(&list, &entry));
 }
 
-/* A run beyond XLENGTH takes one linear block. */
+/* A run that is too long for XLENGTH in 2-D mode takes one block in linear mode. */
 static void test_bcm2835_long_runs(void **state)
 {
     (void)state;

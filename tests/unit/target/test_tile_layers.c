@@ -40,7 +40,7 @@ static uint64_t cpu_ns(void)
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-/* The traffic of all integer tile sizes: sums for each axis, counted element by element. */
+/* The traffic for all tile sizes: the number of loaded elements, counted along each axis. */
 
 struct sizes {
     const struct tile_layer *layer;
