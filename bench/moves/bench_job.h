@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A case at one element size and one size of the destination, first as numbers only, then with the
- * addresses of source and destination. Strides and counts are in elements.
+ * A job is a case with an element size and a size of the destination. job_init() computes its
+ * numbers; memory_place() then sets the addresses. Strides and counts are in elements.
  */
 #ifndef BENCH_JOB_H
 #define BENCH_JOB_H

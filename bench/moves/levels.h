@@ -11,7 +11,7 @@ enum { LEVELS_KINDS = 4, LEVELS_LOOP = 3 };
 struct levels {
     uint32_t kib[OPTIONS_SIZES];
     double mean[OPTIONS_SIZES]
-               [LEVELS_KINDS]; /* means: all levels, AVX2, C only, element loop; 0: not measured */
+               [LEVELS_KINDS];      /* all levels, AVX2, C only, element loop; 0: not measured */
     const char *name[LEVELS_KINDS]; /* names of the levels of this machine */
     int count;                      /* number of sizes */
     int wrong;                      /* number of cells with wrong bytes */

@@ -12,7 +12,7 @@ enum { MEMORY_GUARD = 64, MEMORY_FILL = 0xA5 };
 
 struct memory {
     uint8_t *src, *dst, *expected;
-    size_t src_size, dst_size, room; /* sizes of the regions; range of placements in bytes */
+    size_t src_size, dst_size, room; /* sizes of the regions; bytes to shift a job by */
     uint64_t random;                 /* state of the random generator */
 };
 

@@ -5,7 +5,7 @@
 
 #include "bench/moves/bench_peer.h"
 
-/* The contender. A refused move fails; mli_last_error() returns the reason. */
+/* The library libmli. If it refuses a move, mli_last_error() returns the reason. */
 extern const struct peer ours_peer;
 
 #endif

@@ -23,7 +23,7 @@ struct flow {
     size_t reply_bytes; /* number of bytes of all replies */
 };
 
-#define FLOW_ID "1000000000" /* the digits that are replaced */
+#define FLOW_ID "1000000000" /* placeholder for the id of a request */
 
 /** Sends a single line with descriptors and returns its reply, zero-terminated; static storage.
  *  Skips lines that are not replies. */

@@ -23,7 +23,7 @@ static void begin_ping(struct flow *flow, int socket)
              "{\"jsonrpc\":\"2.0\",\"id\":" FLOW_ID ",\"method\":\"daemon.ping\"}\n");
 }
 
-/* Begins transposes of 64 by 64 bytes, by descriptors. */
+/* Begins requests that transpose 64 by 64 bytes, with file descriptors for both tensors. */
 static void begin_submit(struct flow *flow, int socket)
 {
     (void)socket;

@@ -34,7 +34,7 @@ C
 gcc -o shared program.c $(pkg-config --cflags --libs mli_client)
 ./shared
 ldd shared | grep 'libmli\.so\.0'
-# Debian has no archive of cJSON.
+# Debian has no static library of cJSON, so only the libraries of mli are linked statically.
 # shellcheck disable=SC2046
 gcc -o static program.c $(pkg-config --static --cflags --libs mli_client | sed 's/-l\(mli[a-z_]*\)/-l:lib\1.a/g')
 ! ldd static | grep libmli

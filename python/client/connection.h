@@ -47,7 +47,7 @@ struct connection {
     PyObject_HEAD mli_client *client; /* null: closed */
     pid_t owner;                      /* the process that connected */
     unsigned long thread;             /* the thread inside a call; 0: none */
-    unsigned depth;                   /* nested calls of that thread */
+    unsigned depth;                   /* number of nested calls of the thread `thread` */
     bool dispatching;                 /* true: callbacks may run */
     bool inlined;     /* true: the stream carries no descriptors, so there is no shared memory */
     bool nonblocking; /* the connection is used by an event loop: start() must not wait for space */

@@ -57,7 +57,7 @@ static int read_arguments(struct job_arguments *a, PyObject *args, PyObject *kwa
     return 0;
 }
 
-/* Opens a job with all that the service has to know but `after`. */
+/* Opens a job from all arguments except `after`. */
 static int open_job(struct py_job *job, struct connection *connection,
                     const struct job_arguments *a, char *name)
 {
@@ -224,7 +224,7 @@ static mli_client *connect_to(const char *path, int interrupt)
 
 static PyTypeObject *connection_type;
 
-/* Functions of the module that connect. */
+/* Functions of the module that connect to the service. */
 static PyObject *requests_connect(PyObject *Py_UNUSED(module), PyObject *path)
 {
     PyObject *bytes = NULL;

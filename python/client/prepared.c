@@ -14,7 +14,7 @@
 struct prepared {
     struct prepared_state state;
     struct connection *connection; /* strong */
-    struct py_job job;             /* the description; its `value` is moved to `state` */
+    struct py_job job;             /* describes the job; `state` owns its `value` */
     PyObject *weak;
     char name[REQUEST_NAME_MAX];
 };

@@ -26,7 +26,7 @@ struct landing {
     struct nest nest; /* move from the memory of the pool into the array */
 };
 
-/* The state of a prepared job that its requests use: the first member of struct prepared. */
+/* The part of a prepared job that its requests use. It is the first member of struct prepared. */
 struct prepared_state {
     PyObject_HEAD uint32_t id; /* 0: the service has not replied, or the job is released */
     uint32_t pending;          /* starts without a reply */

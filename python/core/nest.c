@@ -72,8 +72,7 @@ static uint32_t find_unit(size_t size, const struct axis *axis, uint32_t rank)
     return all % 4 == 0 ? 4 : all % 2 == 0 ? 2 : 1;
 }
 
-/* Removes the axes with the fewest elements from the moves, until a tensor can have the remaining
- * axes. */
+/* Loops over the axes with the fewest elements, so that a tensor has dimensions for the others. */
 static void loop_excess(struct nest *nest)
 {
     uint32_t inside = 0;

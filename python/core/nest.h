@@ -74,8 +74,8 @@ struct move_iterator {
     int64_t zeros_at;          /* start of the zeros, for segments of zeros only: see moves.c */
     bool ended;
     uint32_t repeat; /* index of the repeated axis that is being written now */
-    int64_t written; /* number of its indices that are written; 0: the repeated axes are not
-                        begun, and the nest's own segments are being moved */
+    int64_t written; /* number of written indices of this axis; 0: the moves before the repeated
+                        axes are not complete */
     struct nest copy;
 };
 

@@ -39,8 +39,8 @@ struct arguments {
 
 /**
  * Checks a move, and creates the result if `out` is not given. Returns 0, or -1 with an exception.
- * The caller closes *operation, but not after an error. `once`: the caller only runs and closes the
- * operation; this is faster, because only the move of a kept layout is copied.
+ * The caller closes *operation, but not after an error. With `once`, the caller may only run and
+ * close the operation. This is faster, because only a part of a cached layout is copied.
  */
 int operation_open(struct operation *operation, const struct arguments *arguments, bool once);
 

@@ -551,7 +551,7 @@ static bool has_members(PyObject *object)
     return same;
 }
 
-/* Checks the members of an array over the memory of an object. Returns -1 with an exception. */
+/* Makes an array over `memory` and checks its members. Returns 0, or -1 with an exception. */
 static int check_members(PyObject *type, PyObject *memory, bool *same)
 {
     PyObject *array =

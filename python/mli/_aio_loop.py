@@ -132,7 +132,7 @@ class Loop:
 
 
 def known(jobs: AnyJob | Iterable[AnyJob] | None) -> list[int | str] | None:
-    """Return numbers or names that mean the jobs, without waiting; None for None."""
+    """Return the numbers or names of the jobs, without waiting. If `jobs` is None, return None."""
     if jobs is None:
         return None
     found: list[int | str] = []

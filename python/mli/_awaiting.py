@@ -42,7 +42,8 @@ class _Watcher:
         self._close_if_idle(asyncio.get_running_loop())
 
     def forget(self, transfer: Transfer[Any], future: asyncio.Future[None]) -> None:
-        """Drop a future that no coroutine awaits any more: it refers to its loop."""
+        """Drop a future that no coroutine awaits any more, because a future keeps its loop
+        alive."""
         futures = self._waiting.get(transfer, [])
         if future in futures:
             futures.remove(future)

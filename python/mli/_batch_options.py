@@ -67,7 +67,8 @@ class BatchOptions(NamedTuple):
 
 
 def _split(word: str) -> tuple[str, bool]:
-    """Return (long name of an option, whether the word has its value too). Raises ValueError."""
+    """Return the long name of an option, and whether `word` also contains its value. Raises
+    ValueError."""
     if word.startswith("--"):
         name, equals, _ = word[2:].partition("=")
         if name in _OPTIONS:

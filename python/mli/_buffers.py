@@ -102,7 +102,8 @@ class Buffer:
         """Return an array in the buffer, from a byte `offset` on.
 
         The shape and the type are those of the buffer, or others that fit; mli.Error if they do
-        not. The memory of an array stays after release(), as long as the array.
+        not. After release(), an array may still be used: its memory stays until the array is
+        deleted.
         """
         extents = self._shape if shape is None else shape_of(shape)
         element = self._dtype if dtype is None else _plain_dtype(dtype)

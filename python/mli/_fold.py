@@ -103,7 +103,8 @@ def _split_elements(fold: Fold) -> None:
 
 
 def _is_mergeable(fold: Fold, outer: Axis, inner: Axis) -> bool:
-    """Return whether two neighbours of the source are one dimension in both memories."""
+    """Return whether two neighbouring dimensions can be merged, in the source and in the
+    destination."""
     at = fold.order.index(outer) + 1
     return (at < len(fold.order) and fold.order[at] is inner and inner.is_whole()
             and outer.step == 1 and outer.stride == inner.stride * inner.extent

@@ -25,7 +25,7 @@ _BYTES_MAX = 64 * 2**20  # of a job file
 
 
 def _is_job(value: Any) -> bool:
-    """Return whether a JSON value has two of the three members of all jobs: one may be misspelt."""
+    """Return whether a JSON value has at least two of the members of _JOB: one may be misspelt."""
     return isinstance(value, dict) and len(_JOB & value.keys()) >= 2
 
 
@@ -74,7 +74,8 @@ def _case_of(output: str) -> dict[str, Any] | None:
 
 
 def _relative(path: Path, folder: Path) -> str:
-    """Return the path from a folder, or the absolute path of a file that is not in the folder."""
+    """Return `path` relative to a folder, or the absolute path if the file is not in the
+    folder."""
     name = os.path.relpath(path, folder) if path.is_relative_to(folder) else str(path)
     return f"./{name}" if name.startswith("-") else name
 

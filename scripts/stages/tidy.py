@@ -84,7 +84,7 @@ def _forget_old():
 
 
 def _passed_before(keys):
-    """Returns whether the source passed with one of the keys."""
+    """Returns whether the cache has a source that passed with one of these keys."""
     known = [CACHE / key for key in keys if key and (CACHE / key).exists()]
     for entry in known:
         entry.touch()

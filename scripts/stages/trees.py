@@ -102,7 +102,7 @@ class Suites:
         if wrap:
             command += ["--wrap", wrap]
         status = stage.run(command, env={"MLI_TEST_PERCENT": str(percent), **({"MLI_SOAK": "1"} if soak else {})})
-        # meson adds the name of the wrapper.
+        # meson adds the name of the --wrap program to the name of the log.
         self.logs.append(next(logs.glob(f"{label}*.json"), logs / f"{label}.json"))
         if status != 0:
             say("\n".join(line for line in stage.log.read_text(errors="replace").splitlines()

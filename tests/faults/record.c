@@ -142,7 +142,7 @@ static void record_data(int fd, const struct stat *status)
     errno = error;
 }
 
-/* Returns the inode of the directory in which `path` is, and its last part. */
+/* Returns the inode of the directory of `path`. Sets *name to the last part of the path. */
 static unsigned long parent_of(int directory, const char *path, const char **name)
 {
     const int error = errno;

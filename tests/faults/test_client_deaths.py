@@ -89,7 +89,8 @@ class Deaths(Case):
         return self.mlid.fds_at_rest(), self.mlid.memory()
 
     def submit(self, params, fds):
-        """Submits a job until no channel fails: the engine fails a part of all transfers."""
+        """Submits a job again until it succeeds, because the engine makes a part of all transfers
+        fail."""
         for _ in range(100):
             try:
                 return self.watcher.call("job.submit", params, fds)

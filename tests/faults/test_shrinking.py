@@ -78,7 +78,7 @@ class Shrinking(Case):
                           + (("in.npz",) if len(sources) == 4 else ())]
 
     def up(self, job):
-        """Prefixes the names of files: a case is in a directory below the directory of the files."""
+        """Prefixes the names of files with "../", because the case is in a subdirectory."""
         for end in ("src", "dst", "expect"):
             if end in job:
                 job[end] = dict(job[end], file="../" + job[end]["file"])

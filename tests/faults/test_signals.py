@@ -20,7 +20,8 @@ ENDS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Storm(threading.Thread):
-    """Sends harmless signals to a process until stop() is called. A stopped process continues at once."""
+    """Sends harmless signals to a process until stop() is called. If a signal stops the process,
+    lets it continue at once."""
 
     def __init__(self, pid, pick, signals=HARMLESS):
         super().__init__(daemon=True)

@@ -3,7 +3,8 @@
 import json
 import re
 
-# Options that take words, by the name of the value in the help, or by the command if the name has several meanings.
+# Words that an option takes. The key is the name of the option's value in the help; if this name
+# has several meanings, the command and the option.
 WORDS = {
     "TYPE": "fx8 fx16 sa8 sa32 fp16 fp32", "FIGURE": "time traffic", "WORD": "pass fail", "WHEN": "auto always never",
     "STATES": "waiting queued running done failed cancelled", "npy|raw": "npy raw",

@@ -32,8 +32,8 @@ enum place {
 
 /* The parts of a shape that are placed on separate pages. */
 enum piece {
-    PIECE_ROW,  /* each row; in the source of a transpose, each column */
-    PIECE_LOOP, /* the rows of one inner loop share a page */
+    PIECE_ROW,  /* each row is on a page; in the source of a transpose, each column */
+    PIECE_LOOP, /* all rows of one inner loop are on a page */
     PIECE_COL,  /* in the source of a gather: each column of elements, over all rows */
     PIECES
 };

@@ -114,7 +114,7 @@ static struct shape random_shape(struct rng *rng)
         else if (s.cols > 1)
             s.cols /= 2;
         else
-            s.size /= 2; /* size of a run; there is always room for one element */
+            s.size /= 2; /* only for runs: a single element never exceeds MOVED_MAX */
     }
     s.dst.inner = s.rows;
     s.rows *= outer;

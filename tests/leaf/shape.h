@@ -46,7 +46,7 @@ const char *shape_kind_name(enum leaf_kind kind);
 bool shape_has_nest(const struct shape *s);
 bool shape_is_transpose(const struct shape *s);
 
-/* Returns the number of places in the layout src. */
+/* Returns the number of offsets in s->src: rows, or columns of a transpose. */
 size_t shape_src_count(const struct shape *s);
 
 /*

@@ -18,7 +18,7 @@ ROUNDS = 20_000 * PERCENT // 100
 
 
 def constant(arguments):
-    """Returns arguments that cannot change, as literals in a program are."""
+    """Returns the arguments as tuples, which cannot change, like literals in a program."""
     fixed = dict(arguments)
     if "pad" in fixed:
         fixed["pad"] = tuple(fixed["pad"])

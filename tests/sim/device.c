@@ -233,7 +233,7 @@ void device_quarantined(uint32_t number, uint64_t ms)
     const uint64_t stuck_ms = channel->stuck_ns / MS;
 
     if (ms + 1 < stuck_ms || ms > stuck_ms + 1)
-        return; /* the report is not about the latest cancel */
+        return; /* the service reports an earlier cancel than the latest one */
     channel->quarantine_end = channel->given_up + device.quarantine_ns;
     if (channel->latest > channel->given_up)
         check_not_quarantined(channel, number);

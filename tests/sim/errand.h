@@ -28,7 +28,7 @@ void place_close(struct place *place);
 
 struct errand {
     struct place src, dst;
-    bool open; /* true: the files of both places are open */
+    bool open; /* true: the files of `src` and `dst` are open */
     mli_client_job job;
     unsigned char before[PLACE_BYTES], expected[PLACE_BYTES];
     bool written[PLACE_BYTES]; /* number of bytes that the move writes */

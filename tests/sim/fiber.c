@@ -59,8 +59,8 @@ static struct {
     unsigned char *spare[SPARE_STACKS]; /* stacks of ended fibers, to be used again */
     unsigned spares;
     unsigned char *locals; /* the program's thread-local variables */
-    size_t local_bytes;    /* size of these variables in bytes */
-    void *first_locals;    /* values of these variables before the first fiber ran */
+    size_t local_bytes;    /* size of `locals` in bytes */
+    void *first_locals;    /* values of `locals` before the first fiber ran */
 } fibers;
 
 static const char *base;

@@ -64,7 +64,7 @@ static void check_quarantine(const mli_client_error *error)
     unsigned long long ms;
 
     if (sscanf(error->message, "DMA channel %u did not end its transfer within %llu ms", &channel,
-               &ms) == 2) /* otherwise the message says that too few channels are left */
+               &ms) == 2) /* there is another message if too few channels are left */
         device_quarantined(channel, ms);
 }
 

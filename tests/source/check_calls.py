@@ -13,7 +13,8 @@ import re
 import subprocess
 import sys
 
-# From the bottom to the top; "" has the files that compose the service. daemon/service.h describes them.
+# The layers of mlid, from the lowest to the highest; a file may only call or include its own layer
+# and lower ones. "" stands for the files in daemon/ itself. daemon/service.h describes the layers.
 FOLDERS = ["base", "memory", "config", "job", "net", "", "ops"]
 
 SKIPPED = 77

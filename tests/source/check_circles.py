@@ -45,8 +45,8 @@ def objects_of(root, build):
         output = build / command["output"]
         if source.suffix == ".c" and source.is_relative_to(root) and output.is_file():
             name = source.relative_to(root).with_suffix("").as_posix()
-            # Some tests compile sources of the programs again with other options, so the objects of the programs come
-            # first.
+            # Tests also compile some sources of the programs, with other options. For such a
+            # source, use the object of the program.
             if name.startswith(FOLDERS) and (name not in found or not command["output"].startswith("tests/")):
                 found.setdefault(name, output)
     return found

@@ -17,7 +17,7 @@ enum {
     LOWEST = 64, /* no tensor begins at address 0, because that would be a null pointer */
     SPREAD = 1 << 16,
     ACCESSED_TIMES = 256,   /* bytes that a list may access for each byte of the plan */
-    ACCESSED_MAX = 1 << 16, /* bytes that a list may access in addition */
+    ACCESSED_MAX = 1 << 16, /* bytes that a list may access in addition to this */
     ATTEMPTS = 100
 };
 

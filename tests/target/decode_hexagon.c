@@ -28,7 +28,7 @@ static bool linear(struct board *board, uint64_t at, const uint32_t word[8])
     return board_copy(board, word[2], word[3], length);
 }
 
-/* Reads the fields of a descriptor of rows in the form of its type. */
+/* Reads the fields of a descriptor that moves rows. Their places depend on its type. */
 static bool rows_read(struct board *board, uint64_t at, const uint32_t word[8], struct rows *rows)
 {
     const uint64_t type = bits_of(word[4], 7, 0);

@@ -25,9 +25,9 @@ struct decoder {
     enum profile_controller kind;
     const char *name;
     /**
-     * Executes the chain that begins at an address and sets *executed to the number of its
-     * descriptors; 0: a program, which has no separate descriptors. Returns false after a fault.
-     * Null: the controller has registers instead of chains.
+     * Executes the chain at address `first`. Sets *executed to the number of its descriptors, or
+     * to 0 for a program. Returns false after a fault. The member is null if the controller has
+     * registers instead of chains.
      */
     bool (*chain)(struct board *board, uint64_t first, uint64_t *executed);
     /** Executes one transfer that is written to registers. Returns false after a fault. */

@@ -47,9 +47,8 @@ static uint32_t near_elements(const struct random_move *m, struct draw *draw, ui
 }
 
 /*
- * Picks one of these limits at random: the controller's maximum run, the maximum bytes of its
- * descriptors, or the bytes of 1 or 256 bursts. If the controller does not have the limit, uses its
- * maximum run, or 16 bursts.
+ * Chooses a limit on bytes at random: a run, a descriptor, one burst, or 256 bursts. If the
+ * controller does not have this limit, uses its limit on runs, or else 16 bursts.
  */
 static uint64_t run_limit(struct draw *draw, const struct mli_channel_caps *caps, uint32_t burst)
 {

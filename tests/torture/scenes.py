@@ -169,7 +169,8 @@ def local():
 
 
 def boards():
-    """Commands on boards: explain with its outputs, profiles, tiles."""
+    """Returns the scenes of commands that use a target profile: explain with all its outputs,
+    profile, tile."""
     board = profile("zynqmp-zdma")
     plain = ("--no-memcpy", "job.json")
     return [

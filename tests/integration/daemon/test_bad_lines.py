@@ -178,7 +178,8 @@ class Mutations(Case):
         if self.link:
             self.link.close()
         self.link = self.mlid.connect()
-        # A changed request may get any id, so the ids of other requests of the test must differ.
+        # Requests with changed bytes may have any small id. All other requests use ids from 10**9
+        # on.
         self.link.ids, self.link.strict_ids = itertools.count(10**9), False
         os.close(self.link.reply(self.link.request("buffer.alloc", {"size": 4096})).fds[0])
         self.opened += 1

@@ -206,7 +206,8 @@ class Turns(Case):
         many = self.cost_of_stats(mlid, other)
         print(f"\n  daemon.stats with 10000 jobs costs {many / few:.2f} times as much as with one")
         self.assertLess(many, few * 2)
-        # The jobs that wait for the cancelled job also fail in slices.
+        # The jobs that wait for the cancelled job fail. mlid handles them in slices, so that it
+        # also serves others.
         link.request("job.cancel", {"job": 1})
         begin = time.monotonic()
         other.ping()

@@ -122,7 +122,8 @@ static uint64_t bus_address(const void *memory)
     return bus;
 }
 
-/* Caches are cleaned before the chain starts, and invalidated between channel and processor. */
+/* Cleans caches before the chain starts, and invalidates them before the processor moves
+ * pieces. */
 static void test_caches(void **state)
 {
     static const struct mli_platform platform = {.size = sizeof(platform),

@@ -27,8 +27,8 @@ static struct {
     } items[CHAIN_COUNT][ITEMS_MAX];
     uint32_t linked[CHAIN_COUNT], chain, at;
     bool runs, deaf;         /* deaf: a channel does not stop on request */
-    uint32_t fails_in;       /* the row whose second item fails */
-    uint32_t refused;        /* the row that encode() refuses */
+    uint32_t fails_in;       /* number of the row whose second item fails */
+    uint32_t refused;        /* number of the row that encode() refuses */
     uint32_t looks_to_stop;  /* number of reads of the state after a request to stop */
     uint32_t starts, clears; /* calls */
     bool success;

@@ -95,8 +95,8 @@ static void test_runs(void **state)
     /* If a run runs cases again, the results of earlier runs do not count. */
     check(BEGIN CASE("b", "passed") CASE("a", "failed") END ANEW CASE("a", "error") END, 5, other,
           2);
-    /* A third run has the cases of the first run, but the results of the first run do not count,
-     * because the second run had other cases. */
+    /* The second run has other cases, so the results of the first run do not count, even if a
+     * third run has the cases of the first run again. */
     check(BEGIN CASE("b", "passed") OTHER BEGIN CASE("a", "error"), 0, other, 2);
 }
 
@@ -112,7 +112,7 @@ static void check_bad(const char *text, unsigned line, enum fault_code code, con
     state_finish(&state);
 }
 
-/* An open run writes its outline after its cases; the results of these cases count. */
+/* A run of cases from standard input is open: its outline (the counts) follows its cases. */
 static void test_open_runs(void **state)
 {
     static const struct found both[] = {{"b", CASE_PASSED, true}, {"a", CASE_FAILED, true}};
@@ -268,7 +268,7 @@ static void test_files(void **state)
     assert_non_null(mkdtemp(directory));
     snprintf(path, sizeof path, "%s/fifo", directory);
     assert_int_equal(mkfifo(path, 0600), 0);
-    assert_int_equal(state_load(&got, path, &fault), -1); /* does not wait for a writer */
+    assert_int_equal(state_load(&got, path, &fault), -1); /* must not wait for a writer */
     assert_fault(&fault, FAULT_INVALID_PARAMS, NULL, "not a regular file", path);
     state_finish(&got);
     unlink(path);

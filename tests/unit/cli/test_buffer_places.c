@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Tests that mlictl gives the buffers of random job files the addresses on a board that the
- * service would give them.
+ * Places the buffers of random job files in memories of a board. mlictl must choose the same
+ * addresses as the service.
  */
 #include <inttypes.h>
 #include <stdio.h>

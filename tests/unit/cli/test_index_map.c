@@ -203,7 +203,7 @@ static bool is_in(const struct index_box *box, const uint64_t *at, uint32_t rank
     return true;
 }
 
-/* Checks each sample that the reader reads. Returns whether one of them meets the writer. */
+/* Checks each sample that the reader reads. Returns whether the writer wrote any of them. */
 static bool check(const struct index_map *reader, enum composition result,
                   const struct index_map *composed, const struct index_box *given)
 {

@@ -96,7 +96,7 @@ static void test_flatbuffer(void **state)
     assert_null(file.problem);
 }
 
-/* Reads all that test_flatbuffer() reads. Returns whether a problem was found. */
+/* Reads the same values as test_flatbuffer(). Returns whether the file has an error. */
 static bool fails(const uint8_t *bytes, size_t size)
 {
     struct flatbuffer file;

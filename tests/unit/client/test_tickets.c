@@ -86,7 +86,7 @@ static void test_what_is_sent(void **state)
     fake_finish(&fake);
 }
 
-/* A start with options is written by the JSON writer of proto/. */
+/* Options of a start are written to the request as JSON. */
 static void test_a_start_with_more(void **state)
 {
     struct fake fake;

@@ -132,8 +132,7 @@ static void test_replacement(void **state)
 }
 
 /*
- * If the name of a task was hidden, the name does not find the record that replaces the task
- * either.
+ * A record replaces a task whose name is hidden. The name must not find the record.
  */
 static void test_replacement_without_name(void **state)
 {

@@ -427,8 +427,8 @@ static void test_own_jobs_of_low_priority(void **state)
 }
 
 /*
- * A job that waited only for other connections of its own user does not overtake jobs of other
- * users.
+ * A job may have waited long only because other connections of the same user had their turns. Such
+ * a job must not overtake jobs of other users.
  */
 static void test_many_connections_do_not_speed_up_ageing(void **state)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tests/unit/explain/hand.h"
 
-/* Returns how many samples of the window are before the padded coordinate `at`. */
+/* Returns how many samples of the window have a padded coordinate below `at`. */
 static uint64_t samples_before(const mli_explained_axis *a, uint64_t at)
 {
     uint64_t count = at <= a->offset ? 0 : (at - a->offset + a->step - 1) / a->step;

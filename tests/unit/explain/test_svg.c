@@ -88,7 +88,7 @@ static long extent(const char *svg, const char *attribute)
     return strtol(at + strlen(attribute), NULL, 10);
 }
 
-/* Copies the text after the first `key` of an element, up to `last`. */
+/* Copies the text between the first `key` in an element and the next character `last`. */
 static void get(const char *element, const char *key, char last, char out[128])
 {
     const char *at = strstr(element, key);

@@ -251,8 +251,8 @@ static void test_unavailable_channel(void **state)
 }
 
 /*
- * Sets `tiny` so high that every move is too small for a channel: first "never use one", then the
- * next smaller size.
+ * Sets `tiny` so high that every move is too small for a channel. SIZE_MAX has a special meaning
+ * (never use a channel), the next smaller number has not.
  */
 static void test_everything_is_tiny(void **state)
 {

@@ -25,7 +25,7 @@ static void set_engine(const char *spec)
     assert_ok(mli_mov_set_num_dma_ch(2, 2));
 }
 
-/* Chooses the engine fault around the engine inside; work number `work` fails. */
+/* Chooses the engine fault, which runs the engine at.inside. Work item number `work` fails. */
 static void set_failure(unsigned work, unsigned descriptor, unsigned row)
 {
     char spec[128];

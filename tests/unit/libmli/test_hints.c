@@ -276,7 +276,7 @@ static void test_pages_between_rows(void **state)
         assert_covered(0, 0);
 }
 
-/* The rows have too few pages for a call each, and there are pages between the rows. */
+/* A row has too few pages to be worth a call of madvise(), and rows are not in adjacent pages. */
 static void test_sparse_rows(void **state)
 {
     (void)state;

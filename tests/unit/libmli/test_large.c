@@ -91,7 +91,7 @@ static mli_element_type type_of(uint32_t elem)
     return elem == 1 ? MLI_EL_FX_8 : elem == 2 ? MLI_EL_FX_16 : MLI_EL_FP_32;
 }
 
-/* The move, counted in elements; the index i is a dimension of the destination. */
+/* Strides and counts of a move in elements. Arrays are indexed by destination dimension. */
 struct numbers {
     uint32_t perm[4], count[4];
     int64_t to[4], from[4];

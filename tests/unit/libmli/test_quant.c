@@ -147,7 +147,7 @@ static void test_arrays_may_touch_other_memory(void **state)
 {
     static const struct {
         bool in; /* true: the scales are inside the source; false: inside the destination */
-        int at;  /* offset of the four entries of the scales */
+        int at;  /* offset of the scales, which are four entries */
     } places[] = {{false, 4}, {false, 36}, {true, 4}, {true, 24}};
 
     (void)state;

@@ -38,7 +38,7 @@ static void test_contiguous_bytes(void **state)
     assert_int_equal(field_of(&out, "S2MM Valid_BD"), 1);
 }
 
-/* A run of 3 words. The last dimension does not wrap: the length ends it. */
+/* A run of 3 words. The last dimension does not wrap: the transfer ends after `length` words. */
 static void test_rows(void **state)
 {
     const struct mli_descriptor piece = looped(copy_of(0x80000, 0xc0000, 12), 5, 64, 16);

@@ -10,12 +10,11 @@
  * legal. */
 bool tile_case_layer(struct tile_layer *layer, struct rng *rng, uint32_t most);
 
-/* A division of a layer, not necessarily that of a plan: the beginnings of the ranges of each axis.
- */
+/* A division of a layer into tiles (ranges of each axis), not necessarily that of a plan. */
 struct tile_division {
     const struct tile_layer *layer;
     uint64_t count[TILE_AXES];
-    uint64_t begin[TILE_AXES][65]; /* the entry after the last range is the extent */
+    uint64_t begin[TILE_AXES][65]; /* first index of each range; then the extent */
     uint8_t order[TILE_AXES];
 };
 
@@ -23,7 +22,7 @@ struct tile_division {
  * operand. */
 uint64_t tile_case_walk(const struct tile_division *division, uint64_t bytes[TILE_OPERANDS]);
 
-/* Returns the division of a plan. */
+/* Returns the division into tiles that a plan uses. */
 struct tile_division tile_case_division(const struct tile_plan *plan);
 
 /*
