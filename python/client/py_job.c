@@ -208,7 +208,7 @@ static PyObject *create_result(struct connection *connection, const struct argum
     return array;
 }
 
-/* Packing: the samples of the source, and the result, without gaps */
+/* Packing: copies of the source's samples, and of the result, that have no gaps */
 
 /* Sets the steps of axes so that they are packed. Returns their packed size. The last axis is the
  * innermost. */

@@ -86,7 +86,7 @@ struct move_iterator {
 void nest_fold(struct nest *nest, const uint8_t *src, uint8_t *dst, size_t size,
                const struct axis *axis, uint32_t rank);
 
-/** Returns whether the nest is one move. */
+/** Returns whether a single move of libmli executes the whole nest. */
 bool nest_is_single(const struct nest *nest);
 
 /**

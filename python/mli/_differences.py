@@ -36,7 +36,7 @@ def _magnitude(a: AnyArray, b: AnyArray) -> AnyArray:
 
 
 def is_number(array: AnyArray) -> bool:
-    """Return whether the elements are integers, or real or complex numbers."""
+    """Return whether the elements are integers, real numbers or complex numbers."""
     return array.dtype.kind in "iufc"
 
 

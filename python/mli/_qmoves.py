@@ -82,7 +82,8 @@ def _merged(out: QTensor, moved: _Moved, at: list[int]) -> AnyArray:
 
 
 def offsets_of(at: Any, rank: int) -> list[int]:
-    """Return the offsets of a result, whose arguments were checked, for each dimension."""
+    """Return the argument `at` as a list with an offset for each dimension. The caller has checked
+    `at`."""
     offsets: list[int] = numpy.broadcast_to(0 if at is None else at, (rank,)).tolist()
     return offsets
 

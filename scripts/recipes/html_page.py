@@ -120,7 +120,7 @@ def code_block(block):
 
 
 def render(sections):
-    """Returns the page. The code of the sections has run."""
+    """Returns the page of sections whose code has already run."""
     body = []
     for section in sections:
         if section.level:

@@ -72,7 +72,8 @@ def read(path):
 
 
 def compare(missing, explained):
-    """Returns two lists: uncovered sides without an entry, and entries without an uncovered side."""
+    """Returns two lists: the uncovered sides of branches that no entry explains, and the entries
+    whose side is covered."""
     keys = {side.key for side in missing}
     return [side for side in missing if side.key not in explained], \
         [entry for entry in explained.values() if entry.key not in keys and not entry.sometimes]

@@ -41,7 +41,7 @@ class File:
         self.durable, self.sizes = bytes(self.now), []
 
     def after_cut(self, pick):
-        """Returns a content after a power cut."""
+        """Returns one of the contents that the file may have after a power cut."""
         if not self.sizes:
             return self.durable
         kind = pick.choice(("old", "new", "zeros", "mixture", "mixture"))

@@ -62,7 +62,8 @@ class Digests(ExpectCase):
             pass
 
     def test_of_an_updated_file(self):
-        """The digest covers the whole file, even its old contents and a file in Fortran order."""
+        """The digest of an updated file covers the whole file, also the bytes that the job did not
+        change. The file may be in Fortran order."""
         for fortran in (False, True):
             before = bytes(100 + i for i in range(24))
             self.write_npy("out.npy", fortran=fortran, data=before)

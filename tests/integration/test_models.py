@@ -527,7 +527,8 @@ class Hostile(Models):
                     self.assertLess(len(result.err), 2000)
 
     def test_shared_tables(self):
-        """A small file with 60000 tensors, all of which are one table with 60000 scales, is refused quickly."""
+        """In a small file, 60000 tensors refer to the same table with 60000 scales. The file is
+        refused quickly."""
         from model_files import FlatBuffer, ints
         tensor = {0: ints([60000]), 4: {2: ints([0.5] * 60000, "f")}}
         for count, code in ((2, 0), (60000, 2)):

@@ -46,7 +46,7 @@ struct test_case {
 
     mli_tensor src, dst;
     mli_mov_cfg_t cfg;
-    mli_permute_cfg permute_cfg; /* for VIA_PERMUTE; the cfg describes the equivalent move */
+    mli_permute_cfg permute_cfg; /* for VIA_PERMUTE; `cfg` describes the same permute as a move */
     mli_element_type kernel;     /* for VIA_PERMUTE: the kernel that is called */
     enum case_quant quant;
     bool null_src, null_dst, null_cfg;

@@ -27,8 +27,8 @@ void load_init_rows(struct load *l, int32_t cookie, uint32_t rows, uint32_t run,
 void load_init_flat(struct load *l, int32_t cookie, uint32_t bytes);
 
 /*
- * Initialises a move of (3, 4, 5, 6) bytes with a zero sample around all four dimensions: a copy
- * and all fills.
+ * Initialises a move of (3, 4, 5, 6) bytes with one zero before and after each dimension. Its plan
+ * has a copy and all eight fills.
  */
 void load_init_padded(struct load *l, int32_t cookie);
 

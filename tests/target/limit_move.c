@@ -5,7 +5,7 @@
 
 enum {
     RUN_HUGE = 20 << 20,     /* limit on the bytes of a run in one of HUGE_ONCE_IN moves */
-    COUNT_MOST = 140 * 1000, /* number of rows if the rows are short */
+    COUNT_MOST = 140 * 1000, /* limit on the number of short rows in a move */
     STEP_MOST = 40 << 20,    /* bytes */
     ELEMENTS_MOST = 1 << 18, /* number of elements of nested loops */
     EXTENT_USUAL = 300,      /* used if the controller has no limit */

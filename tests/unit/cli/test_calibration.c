@@ -14,7 +14,8 @@
 #include "tests/support/scale.h"
 #include "tests/support/unit.h"
 
-static struct target_profile known; /* the costs of the engine, for all addresses of the host */
+static struct target_profile
+    known; /* has the costs of the engine, and one memory for all addresses of the host */
 static struct calibration calibration;
 static struct rng rng;
 static uint64_t seed, now;
@@ -93,7 +94,7 @@ static void calibrate(void)
     assert_int_equal(calibration.checked_count, 200);
 }
 
-/* The costs of figures that grow together are less certain: the fit states their standard errors.
+/* If figures always grow together, their costs are less certain. The fit returns standard errors.
  */
 static void expect_cost(enum formula_figure figure, profile_cost expected, profile_cost found)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Compares the moves of random movements, of up to 8 dimensions and elements of 1 to 8 bytes, with
- * the definition of the movement. The moves are applied element by element.
+ * A movement says how a node of a model moves data; mlictl divides it into moves. Executes the
+ * moves of random movements, of up to 8 dimensions and elements of 1 to 8 bytes, element by
+ * element, and compares the result with the definition of the movement.
  */
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Plants each mistake in random tensors and checks its name; plants noise and checks the silence.
+/* Makes each kind of mistake in random tensors, which the diagnosis must name. Noise must have no
+ * diagnosis.
  */
 #include <inttypes.h>
 #include <string.h>

@@ -102,7 +102,7 @@ static bool next_size(uint32_t size[DIMENSIONS])
     return false;
 }
 
-/* Returns the least number of pieces for a set of cells, one of which begins at the first cell. */
+/* Returns the least number of pieces that cover a set of cells. */
 static uint32_t search(uint32_t cells)
 {
     uint32_t size[DIMENSIONS] = {1, 1, 1, 1}, best = UNKNOWN - 1;
