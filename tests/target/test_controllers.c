@@ -272,8 +272,7 @@ static size_t reachable(const struct target_profile *profile, size_t limit, size
     return 0;
 }
 
-/* Returns the limits of a profile. A limit that no move of the test exceeds becomes 0, like no
- * limit. */
+/* Returns the limits of a profile, with 0 for limits that no move of the test exceeds. */
 static struct mli_channel_caps reachable_limits(const struct target_profile *profile, bool fill)
 {
     struct mli_channel_caps caps = controller_caps(profile, controller_of(profile), fill);

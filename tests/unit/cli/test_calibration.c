@@ -14,8 +14,7 @@
 #include "tests/support/scale.h"
 #include "tests/support/unit.h"
 
-static struct target_profile
-    known; /* has the costs of the engine, and one memory for all addresses of the host */
+static struct target_profile known; /* has the costs of the engine, and one memory */
 static struct calibration calibration;
 static struct rng rng;
 static uint64_t seed, now;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A movement says how a node of a model moves data; mlictl divides it into moves. Executes the
- * moves of random movements, of up to 8 dimensions and elements of 1 to 8 bytes, element by
- * element, and compares the result with the definition of the movement.
+ * mlictl converts a movement (how a node of a model moves data) to moves. Executes the moves of
+ * random movements element by element, and compares the result with the definition. Movements have
+ * up to 8 dimensions and elements of 1 to 8 bytes.
  */
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Makes each kind of mistake in random tensors, which the diagnosis must name. Noise must have no
- * diagnosis.
- */
+/* The diagnosis must name planted mistakes in random tensors, and must not explain noise. */
 #include <inttypes.h>
 #include <string.h>
 
