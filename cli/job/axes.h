@@ -4,8 +4,7 @@
  * to one of at most 4 dimensions with elements of 1, 2 or 4 bytes. The dimensions of such a move
  * are called axes.
  */
-#ifndef CLI_AXES_H
-#define CLI_AXES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -57,5 +56,3 @@ bool move_fits(const struct move *move);
 
 /** Sets all members of cfg except dst_offset and dst_mem_stride. */
 void move_to_cfg(const struct move *move, mli_mov_cfg_t *cfg);
-
-#endif /* CLI_AXES_H */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Files of quantisation parameters: JSON objects that "dst.params" and "expect.params" name. */
-#ifndef CLI_TENSOR_PARAMS_H
-#define CLI_TENSOR_PARAMS_H
+#pragma once
 
 #include "proto/json/fault.h"
 #include "proto/wire/tensor_desc.h"
@@ -14,5 +13,3 @@ int params_load(struct tensor_desc *desc, const char *path, int fd, struct fault
 
 /** Returns the text of a file with type and parameters of `desc`. Heap; null: out of memory. */
 char *params_text(const struct tensor_desc *desc);
-
-#endif /* CLI_TENSOR_PARAMS_H */
