@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <pthread.h>
+#include <search.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,36 +79,34 @@ const char *input_role_text(enum input_role role)
 
 enum {
     CHUNK_BYTES = 1 << 18,
-    FIRST_CAPACITY = 256,
     /* Coarsest granularity of file times (FAT). A file that changed within this period can change
        again while its timestamps stay the same. */
     SETTLED_S = 2
 };
 
-/* A slot with the checksum of the file that has this stamp; stamp 0: the slot is empty. */
+/* The checksum of the file that has this stamp. */
 struct checksum {
     uint64_t stamp, sum;
 };
 
 struct contents {
     pthread_mutex_t lock;
-    struct checksum *slots; /* size of the table (open addressing); a power of 2 */
-    size_t capacity, count;
+    void *sums; /* tree of struct checksum */
 };
+
+static int compare_stamps(const void *a, const void *b)
+{
+    const struct checksum *x = a, *y = b;
+
+    return (x->stamp > y->stamp) - (x->stamp < y->stamp);
+}
 
 struct contents *contents_create(void)
 {
     struct contents *contents = calloc(1, sizeof(*contents));
-    struct checksum *slots = calloc(FIRST_CAPACITY, sizeof(*slots));
 
-    if (!contents || !slots) {
-        free(contents);
-        free(slots);
-        return NULL;
-    }
-    pthread_mutex_init(&contents->lock, NULL);
-    contents->slots = slots;
-    contents->capacity = FIRST_CAPACITY;
+    if (contents)
+        pthread_mutex_init(&contents->lock, NULL);
     return contents;
 }
 
@@ -116,57 +115,34 @@ void contents_destroy(struct contents *contents)
     if (!contents)
         return;
     pthread_mutex_destroy(&contents->lock);
-    free(contents->slots);
+    tdestroy(contents->sums, free);
     free(contents);
-}
-
-/* Returns the slot of a stamp, or the empty slot where it belongs. */
-static struct checksum *slot_of(struct checksum *slots, size_t capacity, uint64_t stamp)
-{
-    size_t at = (size_t)stamp & (capacity - 1);
-
-    while (slots[at].stamp && slots[at].stamp != stamp)
-        at = (at + 1) & (capacity - 1);
-    return &slots[at];
 }
 
 static bool recall(struct contents *contents, uint64_t stamp, uint64_t *sum)
 {
+    const struct checksum wanted = {.stamp = stamp};
+
     pthread_mutex_lock(&contents->lock);
-    const struct checksum *slot = slot_of(contents->slots, contents->capacity, stamp);
-    bool found = slot->stamp != 0;
-    *sum = slot->sum;
+    struct checksum *const *found = tfind(&wanted, &contents->sums, compare_stamps);
+    if (found)
+        *sum = (*found)->sum;
     pthread_mutex_unlock(&contents->lock);
-    return found;
-}
-
-static bool grow(struct contents *contents)
-{
-    size_t capacity = 2 * contents->capacity;
-    struct checksum *slots = calloc(capacity, sizeof(*slots));
-
-    if (!slots)
-        return false;
-    for (size_t i = 0; i < contents->capacity; i++) {
-        if (contents->slots[i].stamp)
-            *slot_of(slots, capacity, contents->slots[i].stamp) = contents->slots[i];
-    }
-    free(contents->slots);
-    contents->slots = slots;
-    contents->capacity = capacity;
-    return true;
+    return found != NULL;
 }
 
 /* Does nothing if out of memory: the file is then read again later. */
 static void remember(struct contents *contents, uint64_t stamp, uint64_t sum)
 {
-    pthread_mutex_lock(&contents->lock);
-    if (2 * contents->count < contents->capacity || grow(contents)) {
-        struct checksum *slot = slot_of(contents->slots, contents->capacity, stamp);
+    struct checksum *added = malloc(sizeof(*added));
 
-        contents->count += slot->stamp == 0;
-        *slot = (struct checksum){stamp, sum};
-    }
+    if (!added)
+        return;
+    *added = (struct checksum){stamp, sum};
+    pthread_mutex_lock(&contents->lock);
+    struct checksum *const *node = tsearch(added, &contents->sums, compare_stamps);
+    if (!node || *node != added)
+        free(added);
     pthread_mutex_unlock(&contents->lock);
 }
 
@@ -180,8 +156,7 @@ static uint64_t stamp_of(const struct stat *status)
 
     xxh64_init(&x);
     xxh64_add(&x, parts, sizeof(parts));
-    uint64_t stamp = xxh64_value(&x);
-    return stamp ? stamp : 1;
+    return xxh64_value(&x);
 }
 
 /* Returns whether any change of the file after `now` will change its times. */
