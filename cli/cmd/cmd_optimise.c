@@ -60,7 +60,7 @@ static int check_target(const struct options *options, const struct program *p, 
         struct place place;
 
         if (!p->stores[i].is_buffer && place_of(target, &place) &&
-            place_same(&place, &p->stores[i].place))
+            place_compare(&place, &p->stores[i].place) == 0)
             return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
                              "--output %s: a job reads or writes this file; give another", target);
     }

@@ -131,9 +131,14 @@ bool place_of(const char *path, struct place *place)
     return !strchr(place->name, '/');
 }
 
-bool place_same(const struct place *a, const struct place *b)
+int place_compare(const void *a, const void *b)
 {
-    return a->device == b->device && a->inode == b->inode && strcmp(a->name, b->name) == 0;
+    const struct place *x = a, *y = b;
+    if (x->inode != y->inode)
+        return x->inode < y->inode ? -1 : 1;
+    if (x->device != y->device)
+        return x->device < y->device ? -1 : 1;
+    return strcmp(x->name, y->name);
 }
 
 bool place_same_file(const char *a, const char *b)
@@ -145,7 +150,7 @@ bool place_same_file(const char *a, const char *b)
         return file_a.st_dev == file_b.st_dev && file_a.st_ino == file_b.st_ino;
     /* If one file exists and the other does not, they differ. */
     return is_a == is_b && place_of_planned(a, &place_a) && place_of_planned(b, &place_b) &&
-           place_same(&place_a, &place_b);
+           place_compare(&place_a, &place_b) == 0;
 }
 
 /* Maximum number of names to compare: a hint does not justify reading millions of directory

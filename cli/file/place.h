@@ -39,7 +39,8 @@ bool place_of(const char *path, struct place *place);
  */
 bool place_of_planned(const char *path, struct place *place);
 
-bool place_same(const struct place *a, const struct place *b);
+/** Compares two places, or structures that begin with a place, for tsearch(); 0: the same file. */
+int place_compare(const void *a, const void *b);
 
 /** Returns whether two paths mean the same file, which need not exist. */
 bool place_same_file(const char *a, const char *b);

@@ -6,23 +6,19 @@
 #pragma once
 
 #include <stdbool.h>
-#include <stddef.h>
 
 #include "cli/file/place.h"
 #include "cli/tensor/tensor_file.h"
 
 struct produced_file {
-    struct place place;
+    struct place place;      /* first, for place_compare() */
     struct tensor_file file; /* content of the file; fd: -1 if the file is only described */
-    size_t next;             /* index + 1 of the next older file with the same hash, or 0 */
 };
 
 struct produced {
     bool memory; /* true: outputs are written to memory; false: outputs are only described */
     bool without_golden; /* true: a missing golden file is not an error */
-    struct produced_file *files;
-    size_t *heads;          /* hash table of places: index + 1 of the newest file, or 0 */
-    size_t count, capacity; /* number of files; size of both arrays, a power of 2 */
+    void *files;         /* tree of struct produced_file, by place */
 };
 
 void produced_finish(struct produced *produced);
@@ -37,8 +33,8 @@ int produced_add(struct produced *produced, const char *path, const struct tenso
                  int fd);
 
 /**
- * Sets *found to the file at `path`, valid until the next produced_add(), or to null. Returns 0; or
- * -1 with errno set if it is unknown which file the path means.
+ * Sets *found to the file at `path`, valid until the next produced_add() of this file, or to null.
+ * Returns 0; or -1 with errno set if it is unknown which file the path means.
  */
 int produced_find(const struct produced *produced, const char *path,
                   const struct tensor_file **found);

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fnmatch.h>
+#include <search.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,33 +35,18 @@ const char *kept_text(enum kept kept)
 
 /* Stores */
 
-/* Finds the store of a file by the hash of its place. */
+/* Finds the store of a file by its place. */
 struct store_table {
-    size_t *slots; /* 1 + index of the store, or 0 */
-    size_t size;   /* a power of 2 */
+    void *stores; /* tree of pointers to the stores of files */
 };
 
-static size_t hash(const struct place *place)
-{
-    uint64_t value = 0xcbf29ce484222325 ^ place->device ^ place->inode;
-
-    for (const char *c = place->name; *c; c++)
-        value = (value ^ (unsigned char)*c) * 0x100000001b3;
-    return (size_t)(value ^ value >> 32);
-}
-
 /* Makes the stores of all buffers, and allocates stores for the files of all jobs. */
-static int begin_stores(struct program *p, struct store_table *table, struct fault *fault)
+static int begin_stores(struct program *p, struct fault *fault)
 {
     const struct job_list *list = &p->file->list;
-    const size_t most = list->buffer_count + 4 * list->count;
 
-    table->size = 16;
-    while (table->size < 2 * most)
-        table->size *= 2;
-    table->slots = calloc(table->size, sizeof(*table->slots));
-    p->stores = calloc(most, sizeof(*p->stores));
-    if (!table->slots || !p->stores)
+    p->stores = calloc(list->buffer_count + 4 * list->count, sizeof(*p->stores));
+    if (!p->stores)
         return fault_no_memory(fault);
     for (size_t i = 0; i < list->buffer_count; i++)
         p->stores[p->store_count++] = (struct store){.is_buffer = true, .buffer = i};
@@ -71,19 +57,15 @@ static int begin_stores(struct program *p, struct store_table *table, struct fau
 static int store_of_path(struct program *p, struct store_table *table, const char *path,
                          size_t *found, struct fault *fault)
 {
-    struct place place;
-    size_t slot;
+    struct store *added = &p->stores[p->store_count];
 
-    if (!place_of(path, &place))
+    if (!place_of(path, &added->place))
         return fault_set(fault, FAULT_IO_ERROR, NULL, "%.128s: %s", path, strerror(errno));
-    slot = hash(&place) & (table->size - 1);
-    while (table->slots[slot] && !place_same(&p->stores[table->slots[slot] - 1].place, &place))
-        slot = (slot + 1) & (table->size - 1);
-    if (!table->slots[slot]) {
-        p->stores[p->store_count] = (struct store){.place = place};
-        table->slots[slot] = ++p->store_count;
-    }
-    *found = table->slots[slot] - 1;
+    struct store *const *node = tsearch(added, &table->stores, place_compare);
+    if (!node)
+        return fault_no_memory(fault);
+    p->store_count += *node == added;
+    *found = (size_t)(*node - p->stores);
     return 0;
 }
 
@@ -318,6 +300,11 @@ static void find_needed(struct program *p, const struct program_intermediates *w
     }
 }
 
+static void keep_store(void *store)
+{
+    (void)store;
+}
+
 int program_init(struct program *program, const struct job_file *file,
                  const struct program_intermediates *intermediates, struct fault *fault)
 {
@@ -327,10 +314,10 @@ int program_init(struct program *program, const struct job_file *file,
     program->steps = calloc(file->list.count, sizeof(*program->steps));
     if (!program->steps)
         return fault_no_memory(fault);
-    const bool failed = begin_stores(program, &table, fault) || take_steps(program, &table, fault);
+    const bool failed = begin_stores(program, fault) || take_steps(program, &table, fault);
     if (!failed)
         find_needed(program, intermediates);
-    free(table.slots);
+    tdestroy(table.stores, keep_store);
     return failed ? -1 : 0;
 }
 

@@ -87,12 +87,12 @@ struct write {
 
 /* A buffer, or a file that a job reads or writes. */
 struct store {
+    struct place place; /* place of the file; first, for place_compare() */
     bool is_buffer;
-    size_t buffer;      /* index of the buffer in the job file */
-    struct place place; /* place of the file */
-    bool intermediate;  /* nobody needs its content after the last job */
-    bool read;          /* a job reads it */
-    bool fixed;         /* another member than src and dst names the file */
+    size_t buffer;     /* index of the buffer in the job file */
+    bool intermediate; /* nobody needs its content after the last job */
+    bool read;         /* a job reads it */
+    bool fixed;        /* another member than src and dst names the file */
     struct write *writes;
     size_t write_count, write_capacity;
 };
