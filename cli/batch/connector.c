@@ -48,14 +48,17 @@ void connector_finish(struct connector *connector)
     connector->service = NULL;
 }
 
-/* Options that choose the service. Of all other options, those that are not BATCH_NEUTRAL may
- * change the result of a case that passes. */
-static const char *const of_service[] = {"engine", "channels", "profile", "socket", "host", NULL};
+/* Options that the command for a kept case repeats. The first OF_SERVICE options choose the
+ * service. Of all other options, those that are not BATCH_NEUTRAL may change the result of a case
+ * that passes. */
+static const char *const repeated[] = {"engine", "channels",    "profile", "socket",
+                                       "host",   "limit-bytes", "tuning"};
+enum { OF_SERVICE = 5, REPEATED = 7 };
 
 static bool is_of_service(const char *name)
 {
-    for (size_t i = 0; of_service[i]; i++) {
-        if (strcmp(of_service[i], name) == 0)
+    for (size_t i = 0; i < OF_SERVICE; i++) {
+        if (strcmp(repeated[i], name) == 0)
             return true;
     }
     return false;
@@ -157,8 +160,8 @@ int connector_setup(struct run_setup *setup, const struct options *options,
 
     xxh64_init(&x);
     bool embedded = connector_is_embedded(options);
-    for (size_t i = 0; of_service[i]; i++)
-        add_text(&x, option_of_service(options, of_service[i], embedded));
+    for (size_t i = 0; i < OF_SERVICE; i++)
+        add_text(&x, option_of_service(options, repeated[i], embedded));
     if (embedded)
         add_environment(&x);
     if (embedded ? add_profile(&x, options_get(options, "profile"), fault)
@@ -195,12 +198,12 @@ char *connector_rerun_command(const struct options *options, const char *job_fil
 
     textw_init(&command);
     textw_printf(&command, "mlictl %s ", connector_is_embedded(options) ? "run" : "submit");
-    for (size_t i = 0; of_service[i]; i++) {
-        const char *value = options_get(options, of_service[i]);
+    for (size_t i = 0; i < REPEATED; i++) {
+        const char *value = options_get(options, repeated[i]);
 
         if (!value)
             continue;
-        textw_printf(&command, "--%s ", of_service[i]);
+        textw_printf(&command, "--%s ", repeated[i]);
         quote(&command, value);
         textw_printf(&command, " ");
     }

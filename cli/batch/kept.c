@@ -12,7 +12,9 @@
 #include "cli/batch/kept.h"
 #include "cli/file/calls.h"
 #include "cli/file/output.h"
+#include "cli/file/place.h"
 #include "cli/file/regular.h"
+#include "cli/make/relocate.h"
 #include "cli/report/fingerprint.h"
 #include "cli/run/job_buffers.h"
 #include "cli/tensor/params.h"
@@ -66,8 +68,9 @@ struct cleaner {
     char origin[KEPT_ORIGIN_DIGITS + 1]; /* kept_origin() of this run, in hexadecimal */
 };
 
-/* Size of a buffer for the name of a file in a kept case, such as "source.safetensors". */
-enum { FILE_NAME_MAX = 32 };
+/* Size of a buffer for the name of a file in the job of a kept case: "source.safetensors", or the
+ * path of an original file. */
+enum { JOB_NAME_SIZE = JOB_PATH_MAX + 1 };
 
 /* Cases share files of this size or more by hard links. */
 enum { LINKED_BYTES_MIN = 1 << 20 };
@@ -734,6 +737,11 @@ static void take_buffer(struct evidence_file *file, const struct job_buffers *bu
     file->fd = job_buffers_open(buffers, index);
 }
 
+static bool is_same(const char *a, const char *b)
+{
+    return a && b && place_same_file(a, b);
+}
+
 void evidence_take(struct evidence *evidence, const struct resolved *resolved,
                    const struct produced *produced, const struct job_buffers *buffers,
                    const struct outcome *outcome)
@@ -752,6 +760,11 @@ void evidence_take(struct evidence *evidence, const struct resolved *resolved,
     evidence->before.fd = duplicate(resolved->before.fd);
     if (resolved->dst_buffer)
         take_buffer(&evidence->before, buffers, resolved->job->dst.buffer_index);
+    evidence->into_source = is_same(resolved->dst_path, resolved->src_path);
+    evidence->into_golden = is_same(resolved->dst_path, resolved->expect_path);
+    /* The rest of the time limit: the kept job runs without the limit of the batch. */
+    const bool late = outcome->fault.code == FAULT_TIMED_OUT;
+    evidence->timeout_ms = (late ? resolved->wire.common : resolved->job->common).timeout_ms;
     if (outcome->moved)
         evidence->given = duplicate(resolved->output.fd);
     if (outcome->moved && resolved->job->expect.has_params)
@@ -931,10 +944,28 @@ static bool save_link(const struct keeper *keeper, const char *name, int fd)
     return done;
 }
 
-/* Saves a file that the job reads. Omits a file that cannot be opened, so that the kept job fails
- * as the original did. */
+/* Replaces `name` by the path of an original file, relative to the directory of the case. Keeps
+ * `name` if a job file cannot have this path. */
+static void name_original(const struct keeper *keeper, const char *path, char name[JOB_NAME_SIZE])
+{
+    char *original = strdup(path), *job = NULL;
+    struct fault ignored;
+
+    if (asprintf(&job, "%s/job.json", keeper->place) < 0)
+        job = NULL;
+    if (original && job && relocate_name(&original, job, &ignored) == 0 &&
+        strlen(original) < JOB_NAME_SIZE && utf8_is_valid(original, strlen(original)))
+        strcpy(name, original);
+    free(original);
+    free(job);
+}
+
+/*
+ * Saves a file that the job reads as `name`. If the file cannot be opened, `name` becomes the path
+ * of the file instead: the kept job then fails as the original job did.
+ */
 static int save_input(const struct keeper *keeper, const struct evidence_file *file,
-                      const char *name)
+                      char name[JOB_NAME_SIZE])
 {
     if (!file->path)
         return fault_no_memory(keeper->fault);
@@ -942,7 +973,9 @@ static int save_input(const struct keeper *keeper, const struct evidence_file *f
     int fd = file->fd, opened = -1, status = 0;
     if (fd < 0)
         fd = opened = regular_open(file->path, O_RDONLY, &looked);
-    if (fd >= 0 && !save_link(keeper, name, fd))
+    if (fd < 0)
+        name_original(keeper, file->path, name);
+    else if (!save_link(keeper, name, fd))
         status = save(keeper, name, fd, NULL, 0);
     close_open(opened);
     return status;
@@ -973,8 +1006,9 @@ static void leave_buffer(struct tensor_spec *spec, const struct buffer_spec *buf
 
 static int keep_files(const struct keeper *keeper, const struct evidence *evidence)
 {
-    static char params[] = "params.json", wanted[] = "golden.json", got[] = "given.json";
-    char source[FILE_NAME_MAX], golden[FILE_NAME_MAX], out[FILE_NAME_MAX], given[FILE_NAME_MAX];
+    static char params[] = "params.json", got[] = "given.json";
+    char source[JOB_NAME_SIZE], golden[JOB_NAME_SIZE], out[32], given[32];
+    char wanted[JOB_NAME_SIZE] = "golden.json";
     /* Copies pointers: *evidence->job still owns the members that are not replaced below. */
     struct job_spec job = *evidence->job;
 
@@ -985,9 +1019,10 @@ static int keep_files(const struct keeper *keeper, const struct evidence *eviden
     leave_buffer(&job.src, evidence->src_buffer);
     leave_buffer(&job.dst, evidence->dst_buffer);
     job.dst.update |= evidence->dst_buffer != NULL;
-    job.dst.file = out;
+    job.dst.file = evidence->into_source ? source : evidence->into_golden ? golden : out;
     job.after = NULL;
     job.after_count = 0;
+    job.common.timeout_ms = evidence->timeout_ms;
     if (job.dst.params)
         job.dst.params = params;
     job.src.file = source;

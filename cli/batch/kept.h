@@ -11,8 +11,9 @@
  *         out.*                 the job's output; for an update, the tensor before the update; for
  *                               an output in a buffer, the buffer's bytes
  *         golden.json           a copy of the file of expected parameters
- *         given.*, given.json   the result of the failed job, and its parameters if they are
- * compared
+ *         given.*, given.json   the result of the failed job; its parameters if they are compared
+ *
+ * A file that cannot be opened has no copy: job.json names the original file, and fails alike.
  *
  * A run writes and removes only directories that are in the list, and follows no symbolic links
  * below DIR.
@@ -51,9 +52,11 @@ struct evidence {
     const struct job_spec *job; /* owned by the attempt; NULL: no job failed */
     const struct buffer_spec *src_buffer, *dst_buffer;   /* owned by the attempt; or NULL */
     struct evidence_file source, golden, before, wanted; /* wanted: the expected parameters */
+    uint32_t timeout_ms;                                 /* limit of the kept job; 0: no limit */
     int given;          /* descriptor of the complete output file; -1: the job has no result */
     char *given_params; /* text of the result's parameters; NULL: they are not compared */
     bool params_differ; /* the parameters are the difference */
+    bool into_source, into_golden; /* the output is the same file, which is refused */
 };
 
 void evidence_init(struct evidence *evidence);

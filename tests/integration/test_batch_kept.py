@@ -100,8 +100,9 @@ class Kept(BatchCase):
     def test_a_device_is_no_source(self):
         self.write("cases/a.json", mov({"file": "/dev/zero", "type": "fx8", "shape": [4],
                                         "format": "raw"}, "o.raw"))
-        self.kept("a")
+        case, _ = self.kept("a")
         self.assertEqual(os.listdir(self.path("batch-failed/a")), ["job.json"])
+        self.assert_rerun(case)
 
     def test_a_kept_case_is_removed_once_it_passes(self):
         for name in ("a", "b", "deep/c"):
@@ -235,8 +236,8 @@ class Kept(BatchCase):
         self.assertEqual(sorted(os.listdir(self.path("batch-failed/a"))), ["job.json", "source.npy"])
         self.write("cases/a.json", mov("none.npy"))
         case, kept = self.kept("a")
-        self.assertIn("none.npy: No such file", case["message"])
-        self.assertIn("source.npy: No such file", self.run_kept(kept).err)
+        self.assertIn("src.file: cases/none.npy: No such file", case["message"])
+        self.assertIn("/cases/none.npy: No such file", self.run_kept(kept).err)
 
     def test_names_that_lead_elsewhere(self):
         (self.dir / "w").mkdir()
@@ -425,6 +426,57 @@ class Kept(BatchCase):
         environment["PATH"] = f"{pathlib.Path(MLICTL).resolve().parent}:{environment['PATH']}"
         return subprocess.run(["sh", "-c", case["again"]], cwd=self.dir, env=environment,
                               capture_output=True, text=True, timeout=60, check=False)
+
+    def assert_rerun(self, case, part=None):
+        """Runs the printed command, and expects a failure with the message of the case, or with a part of it."""
+        result = self.run_printed_command(case)
+        self.assertNotEqual(result.returncode, 0, case)
+        self.assertIn(part or case["message"], result.stderr)
+
+    def test_the_rerun_says_the_same(self):
+        os.mkdir(self.path("directory.npy"))
+        self.write("cases/x.raw", "not JSON")
+        source, golden = {"file": "../in.npy", "type": "sa8", "axis": 2, "scale": [1, 2, 3, 4]}, {"file": "../good.npy"}
+        for name, job in (("missing", mov("none.npy")),
+                          ("absolute", mov(self.path("none.npy"))),
+                          ("deep/hint", mov("../../inn.npy")),
+                          ("directory", mov("../directory.npy")),
+                          ("golden", mov("../in.npy", expect={"file": "../none/gold.npy"})),
+                          ("fresh", mov("../in.npy", expect={"file": "fresh.npy"})),
+                          ("params", mov(source, perm_dim=PERM, expect=dict(golden, params="none.json"))),
+                          ("archive", mov({"file": "none.npz", "tensor": "w"}))):
+            self.write(f"cases/{name}.json", job)
+        for keep in ("batch-failed", "k/./deep", self.path("absolute")):
+            _, cases, _ = self.events_by_case("cases", "--keep", keep, code=1)
+            for name, case in cases.items():
+                with self.subTest(name=name, keep=keep):
+                    self.assert_rerun(case, None if "/" not in keep else case["message"].split(": ", 1)[1])
+        self.assertIn("did you mean in.npy?", cases["deep/hint"]["message"])
+
+    def test_the_rerun_refuses_an_output_that_is_an_input(self):
+        self.write("cases/a.json", mov("../in.npy", "../in.npy"))
+        self.write("cases/b.json", mov("../in.npy", "../good.npy", perm_dim=PERM, expect={"file": "../good.npy"}))
+        before = self.read("in.npy"), self.read("good.npy")
+        _, cases, _ = self.events_by_case("cases", code=1)
+        for name, file in (("a", "src.file"), ("b", "expect.file")):
+            text = f"is the same file as {file}"
+            self.assertIn(text, cases[name]["message"])
+            self.assert_rerun(cases[name], text)
+        self.assertEqual((self.read("in.npy"), self.read("good.npy")), before)
+
+    def test_the_rerun_has_the_limits_of_the_batch(self):
+        self.add("a")
+        self.write("t.json", {"format": 1, "machine": {"cpu": "other", "l1d": 1, "l2": 1, "l3": 1}, "level": "c",
+                              "measured": {"library": "0", "date": "", "seconds": 1}, "values": {}})
+        _, cases, _ = self.events_by_case("cases", "--limit-bytes", "8", "--tuning", "t.json", code=1)
+        self.assertEqual(cases["a"]["again"],
+                         "mlictl run --limit-bytes 8 --tuning t.json batch-failed/a/job.json")
+        self.assert_rerun(cases["a"])
+        _, cases, _ = self.events_by_case("cases", "--timeout", "200", "-c4", "-e", "fault:threads,tiny=0,stick=1",
+                                          code=1)
+        self.assertEqual(cases["a"]["reason"], "timeout")
+        self.assertLessEqual(json.loads(self.read(cases["a"]["kept"]))["timeout_ms"], 200)
+        self.assert_rerun(cases["a"], "time")
 
     def test_the_rerun_command_names_the_engine(self):
         name = "it's $HOME -x"
