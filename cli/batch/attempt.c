@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "cli/batch/attempt.h"
+#include "cli/batch/goldens.h"
 #include "cli/batch/resume.h"
 #include "cli/file/output.h"
 #include "cli/file/text.h"
@@ -364,6 +365,18 @@ static void update(struct attempt *attempt, const struct resolved *resolved,
 
 /* An attempt. */
 
+/* Adds GOLDEN.new to the message, if --update-golden has written this file earlier. */
+static void name_new(struct case_result *result, const char *golden)
+{
+    char *path = golden_new(golden), shown[PRINT_PATH_MAX];
+
+    if (path) {
+        append(&result->message, "; ", print_path(shown, path));
+        append(&result->message, "", " has the result of an earlier --update-golden");
+    }
+    free(path);
+}
+
 /* Called for a job that did not pass, before its files are closed. */
 static void on_failure(void *context, const struct resolved *resolved,
                        const struct outcome *outcome)
@@ -378,6 +391,8 @@ static void on_failure(void *context, const struct resolved *resolved,
         attempt->over = true;
         clear_description(&attempt->result);
         describe(attempt, resolved, outcome);
+        name_new(&attempt->result, resolved->expect_path);
+        name_new(&attempt->result, resolved->wanted_path);
         if (attempt->plan->keep)
             evidence_take(&attempt->evidence, resolved, &attempt->produced, attempt->buffers,
                           outcome);
@@ -543,6 +558,7 @@ static void attempt_run(struct attempt *attempt, const struct batch_case *batch_
     bool whole = case_status_is_good(attempt->result.status, false) && !attempt->over;
     if (cancel_requested() && !whole)
         attempt->end = ATTEMPT_INTERRUPTED;
+    attempt->has_new = whole && goldens_have_new(&attempt->file);
 }
 
 static bool attempt_passed(const struct attempt *attempt)
@@ -641,6 +657,7 @@ static void attempt_all(struct trial *trial, struct tally *tally,
             atomic_store_explicit(plan->repeat_now, tally->passed + 1, memory_order_relaxed);
         attempt_run(&attempt, batch_case, link, &plan->attempt);
         trial->end = attempt.end;
+        trial->has_new |= attempt.has_new;
         if (attempt.end != ATTEMPT_ENDED) {
             trial->fault = attempt.lost;
             attempt_finish(&attempt);

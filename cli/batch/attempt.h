@@ -47,6 +47,7 @@ struct attempt {
     const struct job_buffers *buffers; /* buffers of `file`, valid while its jobs run */
     const struct attempt_plan *plan;
     bool over;                   /* true: run no further job */
+    bool has_new;                /* true: the attempt passed, and a job has GOLDEN.new */
     size_t moved;                /* number of jobs that moved data */
     struct timeline timeline;    /* timeline of the jobs of `file`, if there is a profile */
     struct buffer_places places; /* places of the buffers of `file`, if there is a profile */
@@ -68,6 +69,7 @@ struct trial {
     struct case_result result; /* valid if the trial ended; call case_result_finish() when done */
     struct fault fault; /* reason why the connection was lost, or why the case was not kept */
     bool complains;     /* true: the case was not kept */
+    bool has_new;       /* true: an attempt passed, and a job has GOLDEN.new */
 };
 
 /** Runs the trial of a case. Connects `link` if it is not connected, and leaves it open. */

@@ -6,6 +6,7 @@
 
 #include "cli/batch/batch.h"
 #include "cli/batch/connector.h"
+#include "cli/batch/goldens.h"
 #include "cli/batch/kept.h"
 #include "cli/batch/resume.h"
 #include "cli/file/place.h"
@@ -80,6 +81,10 @@ static int check(const struct options *options)
 {
     if (check_files(options) || check_queue(options))
         return -1;
+    if (given(options, "unused") &&
+        (given(options, "filter") || given(options, "shard") || given(options, "list")))
+        return print_refusal("--unused cannot be combined with --filter, --shard or --list: it "
+                             "needs all cases");
     if (given(options, "rerun") && !given(options, "resume"))
         return print_refusal("--rerun requires --resume STATE");
     if (given(options, "update-golden") && (given(options, "retries") || given(options, "repeat")))
@@ -123,7 +128,7 @@ static bool is_open(const struct options *options)
 {
     if (given(options, "queue"))
         return true;
-    return !given(options, "list") && options->argument_count == 1 &&
+    return !given(options, "list") && !given(options, "unused") && options->argument_count == 1 &&
            strcmp(options->arguments[0], "-") == 0;
 }
 
@@ -135,6 +140,7 @@ int batch_settings_read(struct batch_settings *settings, const struct options *o
         .queue = given(options, "queue"),
         .rerun = given(options, "rerun"),
         .list = given(options, "list"),
+        .unused = given(options, "unused"),
         .fail_fast = given(options, "fail-fast"),
         .open = is_open(options)};
     settings->trial.options = options;
@@ -225,8 +231,10 @@ static void find_known(struct batch *batch, struct batch_case *batch_case)
                                   .setup = batch->setup,
                                   .contents = batch->contents};
 
-    if (batch->has_state_file)
-        batch_case->known = resume_find(&resume, batch_case);
+    if (!batch->has_state_file)
+        return;
+    batch_case->known = resume_find(&resume, batch_case);
+    batch_case->passed = batch_case->known && case_status_is_good(batch_case->known->status, true);
 }
 
 static int choose(struct batch *batch)
@@ -350,6 +358,7 @@ static bool case_ended(void *context, struct batch_case *batch_case, const struc
 
     batch_case->ended = true;
     batch_case->passed = case_status_is_good(trial->result.status, true);
+    batch->has_new |= trial->has_new;
     if (batch->has_state_file && !batch->write_failed)
         written(batch, state_file_add(&batch->state_file, &trial->result, &fault), &fault);
     report_result(batch, &trial->result);
@@ -426,52 +435,20 @@ static void report_not_run(struct batch *batch)
     }
 }
 
-static int compare_places(const void *a, const void *b)
-{
-    return strcmp(((const struct kept_case *)a)->place, ((const struct kept_case *)b)->place);
-}
-
-/* Returns the cases of the run, sorted by place, on the heap; or NULL if out of memory. */
-static struct kept_case *list_places(const struct batch *batch, const char *keep)
-{
-    const struct cases *cases = batch->cases;
-    struct kept_case *list = calloc(cases->count + 1, sizeof(*list));
-    bool failed = !list;
-
-    for (size_t i = 0; i < cases->count && !failed; i++) {
-        const struct batch_case *batch_case = cases->list[i];
-        const struct case_result *known = batch_case->known;
-
-        list[i].place = kept_place(keep, batch_case->name);
-        list[i].in_use = known ? !case_status_is_good(known->status, true) : !batch_case->passed;
-        failed = !list[i].place;
-    }
-    if (!failed) {
-        qsort(list, cases->count, sizeof(*list), compare_places);
-        return list;
-    }
-    for (size_t i = 0; list && i < cases->count; i++)
-        free(list[i].place);
-    free(list);
-    return NULL;
-}
-
-/* After a complete run: removes the kept copies of cases that pass now. */
+/* Removes GOLDEN.new of cases that pass now; after a complete run also the kept copies of these
+ * cases. */
 static void clean(const struct batch *batch, bool whole)
 {
     const struct keeping *keeping = &batch->settings->trial.keeping;
+    const bool all = whole && batch->settings->whole;
 
+    if (batch->has_new && (all || !batch->settings->open)) /* else some cases are unknown */
+        goldens_clean(batch->cases, batch->report);
     if (!keeping->directory)
         return;
     kept_end(keeping->directory);
-    struct kept_case *list =
-        batch->summary.not_run > 0 ? NULL : list_places(batch, keeping->directory);
-    if (!list)
-        return;
-    kept_clean(keeping, list, batch->cases->count, whole && batch->settings->whole, &batch->begin);
-    for (size_t i = 0; i < batch->cases->count; i++)
-        free(list[i].place);
-    free(list);
+    if (batch->summary.not_run == 0)
+        kept_clean(keeping, batch->cases, all, &batch->begin);
 }
 
 /* Writes the outline of an open run after its last case. */

@@ -11,6 +11,7 @@
  *     connector.h    the connections of the workers to a daemon or to the service in this process
  *     attempt.h      runs the jobs of a case once, compares the results, writes golden files
  *     kept.h         --keep: copies failed cases into directories of their own
+ *     goldens.h      removes GOLDEN.new of cases that pass again; --unused
  *     queue_commands.c the commands for a queue on a Redis server
  *     batch_options.h  the options of the command and all its forms
  *     batch.h        one run: decides which cases run and records their results
@@ -47,7 +48,7 @@ struct batch_settings {
     const char *keep;
     const char *resume; /* path of the state file; NULL without --resume */
     bool whole;         /* true: neither --filter nor --shard was given */
-    bool rerun, list, fail_fast, flaky_is_good;
+    bool rerun, list, unused, fail_fast, flaky_is_good;
     bool queue; /* --queue: a queue on a server has the cases */
     bool open;  /* true: the lines of standard input are the cases */
 };
@@ -70,6 +71,7 @@ struct batch {
     bool has_state_file;
     bool write_failed; /* true: writing the state file failed, and no further line is written */
     bool refused;      /* true: a case of standard input was refused */
+    bool has_new;      /* true: GOLDEN.new exists for a case that passed */
     bool complained;   /* true: a failure of --keep was printed, and later failures are not */
     struct batch_case **todo; /* the cases to run, without those that have a known result */
     size_t todo_count;

@@ -18,6 +18,8 @@ const struct option batch_options[] = {
      .uses = IN_RUN | BATCH_NEUTRAL},
     {"list", 0, NULL, "Print the names of the selected cases; run nothing.",
      .uses = IN_RUN | BATCH_NEUTRAL},
+    {"unused", 0, NULL, "List golden files and kept cases that no case uses; run nothing.",
+     .uses = IN_RUN | BATCH_NEUTRAL},
     {"retries", 0, "N", "Retry a case that does not pass up to N times (default: 0).",
      .uses = IN_RUN | IN_WORKER | BATCH_NEUTRAL},
     {"repeat", 0, "N", "Run each case N times; every run must pass (default: 1).",

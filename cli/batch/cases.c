@@ -24,6 +24,7 @@ static const char ending[] = ".json";
 
 struct walk {
     struct cases *cases;
+    bool flat;     /* add all files of one directory, and read no subdirectories */
     size_t root;   /* length of the path prefix that case names omit */
     void *visited; /* tree of struct place_id, the files found so far */
     struct fault *fault;
@@ -179,16 +180,27 @@ bool cases_is_job_text(const char *text, size_t length)
     return found;
 }
 
+static int add_other(const struct walk *walk, const char *path)
+{
+    struct cases *others = walk->flat ? walk->cases : walk->cases->others;
+
+    return others ? cases_add(others, path, path, NULL, 0, walk->fault) : 0;
+}
+
 static int add_file(struct walk *walk, const char *path)
 {
     struct text text = {0};
     struct fault why;
-    int status = 0;
+    int status;
 
+    if (walk->flat || !case_is_job_file(path))
+        return add_other(walk, path);
     if (text_load(&text, path, JOB_FILE_BYTES_MAX, true, &why))
         status = add(walk, path, NULL);
     else if (cases_is_job_text(text.bytes, text.length))
         status = add(walk, path, &text);
+    else
+        status = add_other(walk, path);
     text_finish(&text);
     return status;
 }
@@ -199,15 +211,16 @@ static int add_entry(struct walk *walk, const char *path, const struct dirent *e
 {
     struct stat status;
     bool fresh = false;
-    bool job_file = case_is_job_file(entry->d_name);
 
     if (entry->d_type == DT_REG)
-        return job_file ? add_file(walk, path) : 0;
+        return add_file(walk, path);
     int lost = stat(path, &status);
     if (lost && entry->d_type == DT_DIR)
         return add(walk, path, NULL);
     if (lost || !S_ISDIR(status.st_mode))
-        return job_file ? add_file(walk, path) : 0;
+        return add_file(walk, path);
+    if (walk->flat)
+        return 0;
     if (visit(walk, &status, &fresh))
         return -1;
     return fresh ? read_directory(walk, path, true) : 0;
@@ -269,6 +282,13 @@ static int cases_add_directory(struct cases *cases, const char *directory, struc
     tdestroy(walk.visited, free);
     free(root);
     return status;
+}
+
+int cases_add_files(struct cases *cases, const char *directory, struct fault *fault)
+{
+    struct walk walk = {.cases = cases, .flat = true, .fault = fault};
+
+    return read_directory(&walk, directory, true);
 }
 
 /* Manifests: lists of cases, one path on each line. */
@@ -437,7 +457,7 @@ void cases_retain(struct cases *cases, bool (*stays)(const void *context, const 
     for (size_t i = 0; i < cases->count; i++) {
         if (stays(context, cases->list[i]->name))
             cases->list[kept++] = cases->list[i];
-        else
+        else if (!cases->left_out || cases_append(cases->left_out, cases->list[i]))
             drop(cases->list[i]);
     }
     cases->count = kept;

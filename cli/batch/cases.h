@@ -26,7 +26,8 @@ struct batch_case {
     char *rerun_reason; /* why the case runs although the state file has a result; or NULL */
     /* Valid earlier result: the case then does not run; or NULL. */
     const struct case_result *known;
-    bool ended, passed;        /* the case has ended in this run; the case has ended and passed */
+    bool ended;                /* the case has ended in this run */
+    bool passed;               /* the case has passed in this run, or its known result is a pass */
     struct queue_lease *lease; /* the queue's lease of the case, while the case runs; or NULL */
     enum case_reason reason;   /* why `verdict` is set: the case is an error, and does not run */
     const char *verdict;
@@ -35,7 +36,9 @@ struct batch_case {
 struct cases {
     struct batch_case **list;
     size_t count, capacity;
-    const char *except; /* a directory that is skipped at any depth; or NULL */
+    const char *except;     /* a directory that is skipped at any depth; or NULL */
+    struct cases *others;   /* list to which all other files of directories are added; or NULL */
+    struct cases *left_out; /* list to which cases that are not selected are moved; or NULL */
 };
 
 /**
@@ -61,13 +64,18 @@ int cases_add_path(struct cases *cases, const char *path, struct fault *fault);
 int cases_add(struct cases *cases, const char *called, const char *file, const void *text,
               size_t length, struct fault *fault);
 
+/** Adds all files of a directory that are not hidden, but not those of subdirectories. Returns 0,
+ * or -1 with a fault. */
+int cases_add_files(struct cases *cases, const char *directory, struct fault *fault);
+
 /** Adds a case, which `cases` owns from then on. Returns 0, or -1 if out of memory. */
 int cases_append(struct cases *cases, struct batch_case *batch_case);
 
 /** Sorts the cases by name. Returns 0, or -1 if two cases have one name. */
 int cases_sort(struct cases *cases, struct fault *fault);
 
-/** Removes the cases for which `stays` returns false. The remaining cases stay in order. */
+/** Removes the cases for which `stays` returns false, or moves them to cases->left_out. The
+ * remaining cases stay in order. */
 void cases_retain(struct cases *cases, bool (*stays)(const void *context, const char *name),
                   const void *context);
 

@@ -53,17 +53,18 @@ static const char ours[] = "# It has made this directory, too.\n";
 /* Precedes a place in the list that would otherwise look like a comment. */
 static const char here[] = "./";
 
-struct wanted {
-    const char *directory, *place;
+/* A case of the run. */
+struct kept_case {
+    char *place; /* path relative to DIR; owned */
+    bool in_use; /* the case did not pass */
 };
 
+/* The list of kept cases, and the cases of the run that they belong to. */
 struct cleaner {
     const struct keeping *keeping;
-    int root; /* descriptor of the directory of --keep */
-    const struct kept_case *cases;
+    int root;                /* descriptor of DIR */
+    struct kept_case *cases; /* sorted by place */
     size_t count;
-    bool all;
-    const struct timespec *begin;
     struct kept_list list;
     char origin[KEPT_ORIGIN_DIGITS + 1]; /* kept_origin() of this run, in hexadecimal */
 };
@@ -138,9 +139,10 @@ static bool is_below(const char *name)
     return true;
 }
 
-static int compare_lines(const void *a, const void *b)
+/* Compares lines or cases: both structures begin with `place`. */
+static int compare_places(const void *a, const void *b)
 {
-    return strcmp(((const struct kept_line *)a)->place, ((const struct kept_line *)b)->place);
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
 /* Takes a line that ends at `end`. Skips a line with zero bytes, which a power cut leaves: a part
@@ -199,7 +201,7 @@ static int list_read(struct kept_list *list)
         *newline = '\0';
         take_line(list, line, newline);
     }
-    qsort(list->lines, list->count, sizeof(*list->lines), compare_lines);
+    qsort(list->lines, list->count, sizeof(*list->lines), compare_places);
     drop_duplicates(list);
     return 0;
 }
@@ -207,10 +209,8 @@ static int list_read(struct kept_list *list)
 /* Returns whether the lines that were read have the directory. */
 static bool list_has(const struct kept_list *list, const char *place)
 {
-    const struct kept_line wanted = {.place = place};
-
     return list->count > 0 &&
-           bsearch(&wanted, list->lines, list->count, sizeof(wanted), compare_lines) != NULL;
+           bsearch(&place, list->lines, list->count, sizeof(*list->lines), compare_places) != NULL;
 }
 
 static void put_line(struct textw *w, const char *place, const char *origin)
@@ -596,38 +596,34 @@ static bool is_older(int fd, const struct timespec *begin)
     return status.st_mtim.tv_nsec < begin->tv_nsec;
 }
 
-static int compare_cases(const void *key, const void *element)
+/* Returns the case of the run whose place is `place`, or NULL. */
+static const struct kept_case *find_case(const struct cleaner *cleaner, const char *place)
 {
-    const struct wanted *wanted = key;
-    const struct kept_case *c = element;
-
-    return strcmp(wanted->place, c->place + strlen(wanted->directory) + 1);
+    return bsearch(&place, cleaner->cases, cleaner->count, sizeof(*cleaner->cases), compare_places);
 }
 
-static bool is_stale(const struct cleaner *cleaner, const struct kept_line *line)
+/* Returns whether a run keeps the case no longer: the case passes, or with `all` belongs to none of
+ * the run's cases. Cases of runs with another origin stay. */
+static bool is_stale(const struct cleaner *cleaner, const struct kept_line *line, bool all)
 {
-    const struct wanted wanted = {cleaner->keeping->directory, line->place};
-    const struct kept_case *found =
-        cleaner->count == 0
-            ? NULL
-            : bsearch(&wanted, cleaner->cases, cleaner->count, sizeof(*found), compare_cases);
+    const struct kept_case *found = find_case(cleaner, line->place);
+    /* DIR may have been copied from another working directory, where the cases have the same
+       names. */
+    const size_t digits = found ? KEPT_ORIGIN_DIGITS / 2 : KEPT_ORIGIN_DIGITS;
 
-    /* Compare origins: DIR may have been copied from another working directory, where the cases
-       have the same names. */
-    size_t digits = found ? KEPT_ORIGIN_DIGITS / 2 : KEPT_ORIGIN_DIGITS;
     if (*line->origin && strncmp(line->origin, cleaner->origin, digits) != 0)
         return false;
-    return found ? !found->in_use : cleaner->all;
+    return found ? !found->in_use : all;
 }
 
 /* Removes the directory of a case, then its parents that are in the list and empty. */
-static void remove_place(struct cleaner *cleaner, const char *place)
+static void remove_place(struct cleaner *cleaner, const char *place, const struct timespec *begin)
 {
     int fd = open_place(cleaner->root, place, false);
 
     if (fd < 0)
         return;
-    bool older = is_older(fd, cleaner->begin);
+    bool older = is_older(fd, begin);
     if (older)
         forget_files(fd);
     close(fd);
@@ -661,39 +657,77 @@ static void drop_lines(struct cleaner *cleaner)
     list->count = left;
 }
 
-static void clean(struct cleaner *cleaner)
+static void cleaner_finish(struct cleaner *cleaner)
 {
-    struct kept_list *list = &cleaner->list;
-
-    if (list_open(list, cleaner->root, false) || list_read(list))
-        return;
-    for (size_t i = 0; i < list->count; i++) {
-        if (is_stale(cleaner, &list->lines[i]))
-            remove_place(cleaner, list->lines[i].place);
-    }
-    drop_lines(cleaner);
-    list_write(list);
-    if (list->count == 0 && list->is_ours)
-        rmdir(cleaner->keeping->directory);
+    for (size_t i = 0; i < cleaner->count; i++)
+        free(cleaner->cases[i].place);
+    free(cleaner->cases);
+    list_close(&cleaner->list);
+    close_open(cleaner->root);
 }
 
-void kept_clean(const struct keeping *keeping, const struct kept_case *cases, size_t count,
-                bool all, const struct timespec *begin)
+/* Reads the list of DIR and the cases of the run. Returns 0, or -1 if there is no list, or out of
+ * memory. cleaner_finish() is legal in both cases. */
+static int cleaner_init(struct cleaner *cleaner, const struct keeping *keeping,
+                        const struct cases *cases)
 {
-    struct cleaner cleaner = {.keeping = keeping,
-                              .root = open_path(keeping->directory, KEPT_DIRECTORY),
-                              .cases = cases,
-                              .count = count,
-                              .all = all,
-                              .begin = begin,
-                              .list = {.fd = -1}};
+    *cleaner = (struct cleaner){.keeping = keeping,
+                                .root = open_path(keeping->directory, KEPT_DIRECTORY),
+                                .cases = calloc(cases->count + 1, sizeof(*cleaner->cases)),
+                                .list = {.fd = -1}};
+    if (cleaner->root < 0 || !cleaner->cases)
+        return -1;
+    digest_text(cleaner->origin, keeping->origin);
+    for (; cleaner->count < cases->count; cleaner->count++) {
+        const struct batch_case *batch_case = cases->list[cleaner->count];
+        char *place = kept_place("", batch_case->name);
 
-    if (cleaner.root < 0)
-        return;
-    digest_text(cleaner.origin, keeping->origin);
-    clean(&cleaner);
-    list_close(&cleaner.list);
-    close(cleaner.root);
+        if (!place)
+            return -1;
+        memmove(place, place + 1, strlen(place)); /* the slash */
+        cleaner->cases[cleaner->count] = (struct kept_case){place, !batch_case->passed};
+    }
+    qsort(cleaner->cases, cleaner->count, sizeof(*cleaner->cases), compare_places);
+    return list_open(&cleaner->list, cleaner->root, false) || list_read(&cleaner->list) ? -1 : 0;
+}
+
+void kept_clean(const struct keeping *keeping, const struct cases *cases, bool all,
+                const struct timespec *begin)
+{
+    struct cleaner cleaner;
+    struct kept_list *list = &cleaner.list;
+
+    if (cleaner_init(&cleaner, keeping, cases) == 0) {
+        for (size_t i = 0; i < list->count; i++) {
+            if (is_stale(&cleaner, &list->lines[i], all))
+                remove_place(&cleaner, list->lines[i].place, begin);
+        }
+        drop_lines(&cleaner);
+        list_write(list);
+        if (list->count == 0 && list->is_ours)
+            rmdir(keeping->directory);
+    }
+    cleaner_finish(&cleaner);
+}
+
+void kept_list_unused(const struct keeping *keeping, const struct cases *cases,
+                      void (*unused)(void *context, const char *path), void *context)
+{
+    struct cleaner cleaner;
+    struct kept_list *list = &cleaner.list;
+    const bool listed = cleaner_init(&cleaner, keeping, cases) == 0;
+
+    for (size_t i = 0; listed && i < list->count; i++) {
+        char *path = NULL;
+
+        if (find_case(&cleaner, list->lines[i].place) ||
+            asprintf(&path, "%s/%s/job.json", keeping->directory, list->lines[i].place) < 0)
+            continue;
+        if (access(path, F_OK) == 0)
+            unused(context, path);
+        free(path);
+    }
+    cleaner_finish(&cleaner);
 }
 
 /* The evidence of a failed job, and the kept case made from it. */

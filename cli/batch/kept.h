@@ -25,6 +25,7 @@
 #include <stdint.h>
 #include <time.h>
 
+#include "cli/batch/cases.h"
 #include "cli/job/outcome.h"
 #include "cli/job/produced.h"
 #include "cli/job/resolve.h"
@@ -95,20 +96,18 @@ uint64_t kept_origin(char *const *paths, size_t count);
 /** Returns whether `file` is in a listed directory: later runs replace and remove such files. */
 bool kept_holds(const char *directory, const char *file);
 
-/* A case of the run, for kept_clean(). */
-struct kept_case {
-    char *place; /* kept_place() of the case; owned */
-    bool in_use; /* the case did not pass */
-};
-
 /**
- * Removes cases of `cases` (sorted by place with strcmp()) that an earlier run kept and that are
- * not in use. With `all` also removes cases that are not in `cases`, if the earlier run had equal
- * PATHs. Never removes cases of runs in another working directory, and none that were kept after
- * `begin`, because a parallel run kept them. Ignores failures to remove a file.
+ * Removes the cases of `cases` that an earlier run kept and that pass now. With `all` also removes
+ * cases that are not in `cases`, if the earlier run had equal PATHs. Never removes cases of runs in
+ * another working directory, and none that were kept after `begin`, because a parallel run kept
+ * them. Ignores failures to remove a file.
  */
-void kept_clean(const struct keeping *keeping, const struct kept_case *cases, size_t count,
-                bool all, const struct timespec *begin);
+void kept_clean(const struct keeping *keeping, const struct cases *cases, bool all,
+                const struct timespec *begin);
+
+/** Calls `unused` with the path of each kept job that belongs to none of the cases. */
+void kept_list_unused(const struct keeping *keeping, const struct cases *cases,
+                      void (*unused)(void *context, const char *path), void *context);
 
 /** Removes DIR/.kept-files when a run has ended; the hard links in kept cases stay. */
 void kept_end(const char *directory);

@@ -7,6 +7,7 @@
 #include "cli/batch/batch.h"
 #include "cli/batch/cases.h"
 #include "cli/batch/connector.h"
+#include "cli/batch/goldens.h"
 #include "cli/batch/workers.h"
 #include "cli/cmd/command.h"
 #include "cli/file/calls.h"
@@ -231,10 +232,16 @@ static enum exit_code batch(const struct options *options)
         return command_misused(&cmd_batch);
     if (batch_settings_read(&settings, options))
         return EXIT_CODE_INVALID;
-    struct cases cases = {.except = settings.keep};
+    struct print_style style = options_style(options);
+    struct cases others = {0}, left_out = {0};
+    struct cases cases = {
+        .except = settings.keep, .others = settings.unused ? &others : NULL, .left_out = &left_out};
     code = collect(&cases, &settings, options);
     if (code == EXIT_CODE_DONE)
-        code = run_all(&cases, &settings, options);
+        code = settings.unused ? goldens_list_unused(&cases, &settings.trial.keeping, &style)
+                               : run_all(&cases, &settings, options);
+    cases_finish(&others);
+    cases_finish(&left_out);
     cases_finish(&cases);
     return code;
 }

@@ -51,6 +51,7 @@ _OPTIONS = {
     "shard": _Option(refused="give each process of pytest its own job files, those that "
                              "`mlictl batch --list --shard` prints"),
     "tap": _Option(refused="use --junitxml of pytest"),
+    "unused": _Option(has_value=False, refused="run `mlictl batch --unused` instead of pytest"),
     "verbose": _Option("v", refused="use -v of pytest"),
 }
 

@@ -518,6 +518,72 @@ class Golden(BatchCase):
         os.rename(self.path("bad.npy.new"), self.path("bad.npy"))
         self.events_by_case("cases", code=0)
 
+    def test_new_is_named_until_its_case_passes(self):
+        self.add("a", "bad.npy")
+        self.add("b")
+        self.update()
+        self.assertNotIn("earlier", self.update()[1]["a"]["message"])
+        message = self.events_by_case("cases", code=1)[1]["a"]["message"]
+        self.assertIn("; bad.npy.new has the result of an earlier --update-golden; the result is batch-failed/a/given",
+                      message)
+        self.add("a", "bad.npy", offset=[9, 0, 0])
+        message = self.events_by_case("cases", code=1)[1]["a"]["message"]
+        self.assertIn("; bad.npy.new has the result of an earlier --update-golden", message)
+        self.add("a", "bad.npy")
+        self.write("bad.npy", self.read("good.npy"))
+        self.batch("cases", "--filter", "b", code=0)
+        self.assertTrue(self.exists("bad.npy.new"))
+        out = self.batch("cases", "--filter", "a", code=0).out
+        self.assertEqual(out.count("bad.npy.new is removed: its case passes again\n"), 1)
+        self.assertFalse(self.exists("bad.npy.new"))
+
+    def test_new_of_parameters_is_removed(self):
+        self.write("wanted.json", {"scale": 7})
+        self.add_quantised("a", "../wanted.json")
+        self.update()
+        self.assertIn("; wanted.json.new has the result of an earlier --update-golden",
+                      self.events_by_case("cases", code=1)[1]["a"]["message"])
+        self.write("wanted.json", self.PARAMS)
+        self.events_by_case("cases", "--update-golden", code=0)
+        self.assertFalse(self.exists("wanted.json.new"))
+
+    def test_new_of_another_case_stays(self):
+        """Two cases have one golden file: its new result is needed until both pass."""
+        self.add("a")
+        self.add("b", "./good.npy", offset=[1, 0, 0])
+        self.update()
+        for _ in range(2):
+            self.events_by_case("cases", "--resume", "s.jsonl", code=1)
+            self.assertTrue(self.exists("good.npy.new"))
+        self.add("a", size=[2, 3, 4])
+        self.events_by_case("cases", "--resume", "s.jsonl", code=1)  # reuses the result of b
+        self.events_by_case("cases", "--fail-fast", "-j1", code=1)
+        self.assertTrue(self.exists("good.npy.new"))
+        self.add("b")
+        for path, name in (("cases", "a"), ("cases", "b"), ("-", "cases/a")):
+            self.batch(path, "--filter", name, stdin="cases/a.json\ncases/b.json\n", code=0)
+            self.assertTrue(self.exists("good.npy.new"))
+        self.events_by_case("cases", "--resume", "s.jsonl", code=0)
+        self.assertFalse(self.exists("good.npy.new"))
+
+    def test_new_that_a_case_names_stays(self):
+        self.write("good.npy.new", self.read("good.npy"))
+        self.add("a")
+        self.write("cases/b.json", dict(self.job(None, "../"), expect={"file": "../good.npy.new", "format": "npy"}))
+        for options in ([], ["--filter", "a"], ["--filter", "b"]):
+            self.batch("cases", *options, code=0)
+            self.assertTrue(self.exists("good.npy.new"))
+        os.unlink(self.path("cases/b.json"))
+        self.batch("cases", code=0)
+        self.assertFalse(self.exists("good.npy.new"))
+
+    def test_new_that_is_a_link_stays(self):
+        self.add("a")
+        self.write("mine", "mine")
+        os.symlink("mine", self.path("good.npy.new"))
+        self.events_by_case("cases", code=0)
+        self.assertEqual(self.read("good.npy.new"), b"mine")
+
     def test_a_missing_golden_file(self):
         self.add("a", "fresh.npy")
         _, cases, _ = self.events_by_case("cases", code=1)
@@ -690,6 +756,71 @@ class Golden(BatchCase):
         self.assertEqual(self.counts(end), {"failed": 1, "error": 1})
         self.assertIn("not a regular file", cases["b"]["message"])
         self.assertEqual(self.read("in.npy"), before)
+
+
+class Unused(BatchCase):
+    def unused(self, *arguments):
+        before = self.listing()
+        out = self.batch("--unused", *arguments, code=0).out.splitlines()
+        self.assertEqual(self.listing(), before)
+        return out
+
+    def test_goldens(self):
+        self.add("a")
+        self.add("deep/b")
+        os.unlink(self.path("bad.npy"))
+        self.assertEqual(self.unused("cases"), [])
+        for name in ("old.npy", "old.npy.new", "good.npy.new", "cases/deep/x.raw", "cases/gone/y.npz", "golden/z.npy"):
+            self.write(name, "")
+        self.write("wanted.json", {"scale": 1})
+        self.write("wanted.json.new", {"scale": 1})
+        self.write("notes.json", {"name": "mine"})
+        self.write("notes.txt", "mine")
+        self.write(".hidden.npy", "mine")
+        wanted = ["cases/deep/x.raw", "cases/gone/y.npz", "old.npy", "old.npy.new", "wanted.json", "wanted.json.new"]
+        self.assertEqual(self.unused("cases"), wanted)
+        self.assertEqual(self.unused("cases", "golden"), [*wanted[:2], "golden/z.npy", *wanted[2:]])
+        self.assertEqual(sorted(self.unused(".")), sorted([*wanted, "golden/z.npy"]))
+        self.write("list", "cases/a.json\n")
+        self.assertEqual(self.unused("list"), wanted[2:])
+        lines = self.batch("cases", "--unused", "--json", code=0).json
+        self.assertEqual(lines, [{"file": name} for name in wanted])
+
+    def test_files_of_all_roles_are_used(self):
+        self.write("cases/a.json", [
+            mov("../in.npy", {"file": "x.raw", "params": "p.json"}, perm_dim=PERM),
+            mov({"file": "../bad.npy"}, {"file": "gold.npy", "update": True}, offset=[1, 0, 0],
+                expect={"file": "../good.npy", "params": "wanted.json"})])
+        for name in ("x.raw", "gold.npy"):
+            self.write(f"cases/{name}", "")
+        for name in ("p.json", "wanted.json"):
+            self.write(f"cases/{name}", {"scale": 1})
+        self.assertEqual(self.unused("cases"), [])
+        os.symlink("../good.npy", self.path("cases/link.npy"))
+        self.assertEqual(self.unused("cases"), [])
+
+    def test_kept_cases(self):
+        os.unlink(self.path("good.npy"))
+        for name in ("a", "deep/b"):
+            self.add(name, "bad.npy")
+        self.batch("cases", code=1)
+        self.assertEqual(self.unused("cases"), [])
+        os.rename(self.path("cases/deep/b.json"), self.path("cases/c.json"))
+        self.add("c", "bad.npy")
+        self.assertEqual(self.unused("cases/"), ["batch-failed/deep/b/job.json"])
+        self.assertEqual(self.unused("cases", "--keep", "none"), [])
+        self.assertEqual(self.unused("cases", "--keep", "other"), [])
+        os.unlink(self.path("batch-failed/deep/b/job.json"))
+        self.assertEqual(self.unused("cases"), [])
+
+    def test_refusals(self):
+        self.add("a")
+        for option in (["--filter", "a"], ["--shard", "1/2"], ["--list"]):
+            self.assertIn("--unused cannot be combined with", self.batch("cases", "--unused", *option, code=2).err)
+        self.write("cases/b.json", '{"op": "mov", "src": ')
+        result = self.batch("cases", "--unused", code=2)
+        self.assertIn("cases/b.json", result.err)
+        self.assertEqual(result.out, "")
 
 
 if __name__ == "__main__":
