@@ -19,7 +19,7 @@
  * with AVX-512.
  */
 
-/* Returns the known figure; 0 if no figure is known: figures exist for 384 KiB and 128 MiB. */
+/* Returns the best known figure of a case, or 0. Figures exist only for 384 KiB and 128 MiB. */
 double known_best(int number, uint32_t elem, uint32_t kib);
 
 enum { CASE_RANK = 4, CASE_LISTED = 26, CASE_MAX = 256, CASE_NAME = 48 };

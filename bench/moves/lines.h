@@ -15,8 +15,8 @@ void lines_choose(const struct job *job, bool cold);
 
 enum { LINES_WAY = 64 };
 
-/* Describes the fastest order: bytes of its tiles in destination and source, and their order, as in
- * "64 x 256, by source, ahead". */
+/* Describes the fastest order, as in "64 x 256, by source, ahead": tiles of 64 bytes in the
+ * destination and 256 bytes in the source, in the order of the source, with prefetching. */
 const char *lines_way_name(char name[LINES_WAY]);
 
 /* The contender that only accesses the cache lines: the destination gets no result. open() returns

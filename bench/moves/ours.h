@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The library of this repository as a contender: moves a placed job. */
+/* Measures libmli as one of the libraries that move a job. */
 #ifndef BENCH_OURS_H
 #define BENCH_OURS_H
 

@@ -20,7 +20,7 @@ struct contender {
     const struct peer *peer;
     bool masked; /* true: mli_cpu_set_mask(mask) is called before each sample */
     uint32_t mask;
-    const mli_tuning *tuning; /* tuning of the library for its samples; null: any */
+    const mli_tuning *tuning; /* set before each sample; null: the tuning is not changed */
     bool unchecked;           /* true: the race does not compare the destination */
     bool sits_out;            /* true: the contender does not take part */
     /* results */

@@ -141,7 +141,8 @@ def write_onnx(model: Model, typed: bool = False) -> bytes:
 
 TFLITE_TYPES = {"float32": 0, "float16": 1, "int32": 2, "uint8": 3, "int64": 4, "bool": 6, "int16": 7, "int8": 9,
                 "float64": 10, "uint64": 12, "uint32": 15, "uint16": 16, "bfloat16": 18}
-# For each operator: its number, the number of its kind of options in BuiltinOptions, and the field ids of the options.
+# For each operator: its number in BuiltinOperator, the number of its options table in the union
+# BuiltinOptions, and the field ids of the options.
 TFLITE_OPERATORS: dict[str, tuple[int, int, dict[str, int]]] = {
     "ADD": (0, 11, {}), "CONCATENATION": (2, 10, {"axis": 0, "fused_activation_function": 1}),
     "CONV_2D": (3, 1, {}), "DEPTH_TO_SPACE": (5, 94, {"block_size": 0}), "RESHAPE": (22, 17, {}),

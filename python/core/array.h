@@ -19,7 +19,7 @@ int array_init(void);
  */
 PyObject *array_of(PyObject *object, const char *name);
 
-/** Returns whether arrays `a` and `b` have one element type. Their elements have equal sizes. */
+/** Returns whether arrays `a` and `b`, with elements of equal size, have the same element type. */
 bool array_types_match(PyObject *a, struct view *a_view, PyObject *b, struct view *b_view);
 
 /** Returns the dtype of `object`. `view` is its open view. A new reference, or null. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The moves of a nest: its segments, then copies along its repeated axes. */
+/* Divides a nest into moves: first those of its segments, then copies for its repeated axes. */
 #include "python/core/nest.h"
 
 /* Segments */

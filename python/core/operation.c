@@ -382,8 +382,8 @@ static bool may_come_again(PyObject *const option[OPTIONS])
 }
 
 /*
- * Keeps a layout that is a single move, and references to its arguments, if the caller may use the
- * same arguments again. `dst` is the destination array, even if recent_find() was called with null.
+ * Caches a layout and references to its arguments, if the layout is a single move and the next
+ * call may pass the same arguments. `dst` is never null, unlike in recent_find().
  */
 static void recent_keep(const struct layout *layout, const struct arguments *arguments,
                         const struct view *src, const struct view *dst)

@@ -54,7 +54,8 @@ def _shifted(expected: AnyArray) -> Iterator[tuple[str, AnyArray, str]]:
 
 
 def _bits(expected: AnyArray) -> float:
-    """Return the information of a value: -log2 of the chance that two values but 0 are equal."""
+    """Return how many bits of information a value has: -log2 of the probability that two values
+    other than 0 are equal."""
     values = expected[expected != 0]
     if values.size < 2:
         return 0.0

@@ -136,7 +136,8 @@ def mutants(this, soak):
 
 
 def torture(this):
-    """Makes each call of mlictl, libmli_client and mlid fail once; the build trees' tests do so with a sample."""
+    """Makes each call of mlictl, libmli_client and mlid fail once. (The tests in the build trees
+    only do this for a sample of calls.)"""
     this.log = stage.TREES / "torture.log"
     passed = this.run(["scripts/torture", "--all"]) == 0
     stage.say("\n".join(this.log.read_text().splitlines()[-8:] if passed else [this.log.read_text()]))

@@ -47,7 +47,8 @@ def memory_faults(args, path, program):
 
 
 def call_faults(args, path):
-    """Yields the faults that the names of the C library's functions show."""
+    """Yields missing protections. The names of the C library's functions that a file calls show
+    these."""
     names = set(re.findall(r"\sUND\s+(\w+)", read(args, "--dyn-syms", path)))
     if args.canary and "__stack_chk_fail" not in names:
         yield "has no stack protector"
@@ -56,7 +57,8 @@ def call_faults(args, path):
 
 
 def marks(args, path):
-    """Returns the number of objects in a file, and the number of those that carry the mark."""
+    """Returns the number of objects in a file, and how many of them are marked as built with
+    branch protection."""
     members = len(re.findall(r"^File: ", read(args, "-h", path), re.M)) or 1
     marked = re.findall(rf"feature: .*\b{args.branch}\b", read(args, "-n", path))
     return members, len(marked)

@@ -35,7 +35,7 @@ static void check_tensor(const struct model *model, const struct model_tensor *t
                                                    strncmp(tensor->location, "../", 3) != 0));
 }
 
-/* Compares the moves with the definition. */
+/* Compares the result of the moves with the definition of the movement. */
 static void check_result(const struct movement *movement, const struct moves *moves, uint64_t bytes)
 {
     uint8_t *memory = malloc(2 * bytes + movement->source_count * BYTES_MAX), *next = memory;

@@ -162,7 +162,8 @@ class Tuning(Case):
         self.assertIn("the tuning", ignored())
 
     def test_variables_that_are_no_numbers(self):
-        """mlictl and mlid name each of them once and ignore it: the kernels are those without it."""
+        """mlictl and mlid report such a variable once and ignore it: they use the same kernels as
+        without the variable."""
         self.write("wide.npy", npy("|i1", (64, 64), ramp(4096)))
         self.write("wide.json", mov(src="wide.npy", cfg={"perm_dim": [1, 0]}))
 

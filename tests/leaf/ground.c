@@ -74,7 +74,7 @@ struct pieces {
     size_t count, bytes;
 };
 
-/* Returns the pieces: the rows, or all rows of an inner loop together. */
+/* Returns number and size of the pieces. A piece is a row, or all rows of one inner loop. */
 static struct pieces pieces_of(const struct layout *l, size_t count, size_t bytes, enum piece piece)
 {
     if (piece != PIECE_LOOP || l->seed)

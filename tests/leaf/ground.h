@@ -34,7 +34,7 @@ enum place {
 enum piece {
     PIECE_ROW,  /* each row is on a page; in the source of a transpose, each column */
     PIECE_LOOP, /* all rows of one inner loop are on a page */
-    PIECE_COL,  /* in the source of a gather: each column of elements, over all rows */
+    PIECE_COL,  /* in the source of a gather: each column of elements is on a page */
     PIECES
 };
 

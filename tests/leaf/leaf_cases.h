@@ -16,7 +16,7 @@ typedef bool cases_visitor(void *context, uint64_t index, const struct site *sit
 /* Visits all small shapes, with several steps and places each. Returns the number of visits. */
 uint64_t cases_sweep(uint64_t seed, cases_visitor *visit, void *context);
 
-/* Returns the random case of an index, which is at least CASES_RANDOM. */
+/* Returns random case number `index`; the number must be at least CASES_RANDOM. */
 struct site cases_random(uint64_t seed, uint64_t index);
 
 #endif /* TEST_LEAF_CASES_H */

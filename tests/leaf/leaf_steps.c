@@ -32,7 +32,7 @@ static size_t choose(enum step_kind kind, size_t packed, size_t size, struct rng
 }
 
 struct things {
-    size_t count, bytes, size; /* number of pieces; bytes, and size of elements, of each piece */
+    size_t count, bytes, size; /* number of pieces; bytes of each piece; bytes of an element */
 };
 
 static void lay_out(struct layout *l, struct things of, enum step_kind inner, enum step_kind outer,

@@ -256,8 +256,8 @@ class Goldens(Scene):
         self.assertIn("golden/w.json: missing", self.fails(env={"QUANTISED": "1"}))
 
     def test_other_json_beside(self):
-        """A job file that has the name of a golden file is not taken for a file of parameters; a broken file may be
-        one."""
+        """A job file, or other JSON, may have the name of a file of golden parameters: it is
+        ignored. A broken JSON file is reported, because it may be a file of parameters."""
         self.write_test(self.TWO)
         self.passes("--mli-update")
         for text in ('{"op": "mov", "src": {"file": "w.npy"}}', "[1]", "3"):

@@ -30,7 +30,7 @@ enum {
     ENOUGH = 2000,        /* the totals are checked only after so many moves */
     FAR_BYTES = 64 << 20,
     CORE_BYTES = 256 << 10,
-    LEAST_PAST = 1, /* minimum of moves that exceed each limit */
+    LEAST_PAST = 1, /* minimum number of moves that exceed a limit, for each limit */
 };
 
 /* A bit of a descriptor to flip; number UINT64_MAX: no descriptor. */
@@ -57,7 +57,7 @@ struct totals {
     uint64_t past[PAST_LIMITS];
     uint64_t moves, failures, skipped, descriptors, core, bytes, core_bytes, wrong;
     uint64_t mutants, noticed;
-    uint64_t compared, legalised, listed; /* moves; descriptors of libmli; those of the list */
+    uint64_t compared, legalised, listed; /* moves; libmli's descriptors; the list's descriptors */
 };
 
 struct bench {

@@ -63,8 +63,8 @@ def windows(src, cfg):
 
 
 def along(axis_windows, source, before, start):
-    """Returns the entries of one per-axis parameter: first the entries before dst_offset, then
-    those of the axis."""
+    """Returns the entries of one per-axis parameter in the result: `start` entries of `before`,
+    then an entry for each index of the axis that is written."""
     name, entries = source
     samples = (axis_windows.index(n) for n in range(axis_windows.count))
     return before[:start] + [NEUTRAL[name] if i is None else entries[i] for i in samples]

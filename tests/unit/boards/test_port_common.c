@@ -203,7 +203,7 @@ static void test_all_chains(void **state)
     }
 }
 
-/* A row whose first item fails does not count as written, because its piece has not ended. */
+/* A row takes two items. If the second one fails, the row does not count as written. */
 static void test_error_in_every_row(void **state)
 {
     (void)state;

@@ -129,7 +129,7 @@ static void test_costs_of_a_controller(void **state)
     calibration_finish(&calibration);
 }
 
-/* An engine with the flag of a processor gets measured costs. */
+/* An engine with the flag MLI_CHANNEL_CPU gets measured costs. */
 static void test_costs_of_a_processor(void **state)
 {
     const struct profile_source *source;

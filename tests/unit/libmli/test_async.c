@@ -229,7 +229,7 @@ static void test_copied_handle_works(void **state)
     life_end(&the_life);
 }
 
-/* prepare plans, and reads and writes no tensor data before start. */
+/* mli_mov_prepare() only makes a plan: tensor data is not accessed before mli_mov_start(). */
 static void test_prepare_touches_no_data(void **state)
 {
     struct guard_mem in, out;

@@ -14,8 +14,8 @@ static _Alignas(64) uint8_t in[ROOM], out[ROOM];
 static mli_explanation explained;
 
 /*
- * Uses plain C for all tests, which has no stream; the tests of streams use the processor's best
- * level.
+ * Most tests use the kernels in plain C, which never bypass the caches. The tests of streamed
+ * stores use the best level of the processor.
  */
 static int plain(void **state)
 {

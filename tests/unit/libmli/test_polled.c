@@ -20,7 +20,7 @@ enum { STARTS = 2000, POLLERS = 2, YIELDS = 3 };
 static struct mli_work *_Atomic held;
 static atomic_int inside, meetings;
 static atomic_bool over;
-/* true: a call of submit from inside done comes from this thread's poll */
+/* true: this thread is in poll, so a call of submit comes from inside done */
 static _Thread_local bool polling;
 
 static void enter(void)

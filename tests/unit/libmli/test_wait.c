@@ -2,8 +2,8 @@
 /*
  * Tests mli_mov_wait() on one thread for a transfer that another thread completes. With the inline
  * engine the transfer is started in a callback: start has returned, and the transfer runs until the
- * callback has returned. With an engine that has threads the transfer may be done earlier; fewer
- * waits then sleep, and more of them meet the completion itself.
+ * callback has returned. With an engine that has threads, the transfer may be done earlier. Then
+ * fewer waits sleep, and more waits run at the same time as the completion.
  */
 #include <pthread.h>
 #include <sched.h>

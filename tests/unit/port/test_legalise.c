@@ -302,7 +302,7 @@ static void test_no_limits(void **state)
     }
 }
 
-/* Pieces have the inner loops, one for each hardware loop; a loop is not cut if it fits. */
+/* A piece has as many innermost loops as the hardware has. A loop is not cut if it fits. */
 static void test_inner_loops_are_kept(void **state)
 {
     const struct mli_copy_loop loops[] = {{3, 100, 1000}, {4, 10, 200}, {5, 7, 30}};

@@ -171,7 +171,7 @@ static void test_inner_loops_balance_parts(void **state)
     }
 }
 
-/* If rows are shorter than a cache line, no line contains the beginnings of rows of two parts. */
+/* If rows are shorter than a cache line, rows that begin in one line belong to one part. */
 static void test_short_rows_are_cut_between_lines(void **state)
 {
     struct rng rng = rng_for_case(seed, 2);

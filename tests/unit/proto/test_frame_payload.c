@@ -102,7 +102,7 @@ static size_t room_after(size_t line, size_t rest)
 static void test_room(void **state)
 {
     (void)state;
-    /* an empty rest is always moved, because that costs nothing */
+    /* if no bytes are left, the whole buffer becomes free, because nothing must be moved */
     assert_int_equal(room_after(1, 0), 64);
     assert_int_equal(room_after(20, 27), 17);
     assert_int_equal(room_after(20, 28), 16);

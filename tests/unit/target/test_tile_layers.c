@@ -143,9 +143,9 @@ static uint64_t exhaustive(const struct tile_layer *layer, const struct tile_mem
 struct result {
     uint32_t layers, checked;
     uint64_t total, least, slowest_ns;
-    uint64_t ns, traffic_ns; /* predicted times of the plans made for time, and of the plans made
-                                for traffic */
-    uint64_t time_bytes;     /* traffic of the plans made for time */
+    uint64_t ns, traffic_ns; /* predicted times of the plans for the shortest time, and of those for
+                                the least traffic */
+    uint64_t time_bytes;     /* traffic of the plans for the shortest time */
     double worst, worst_exhaustive;
 };
 
