@@ -317,10 +317,49 @@ static int written(struct batch *batch, int status, const struct fault *fault)
     return print_refusal("%s", fault->text);
 }
 
-static void report_result(struct batch *batch, const struct case_result *result)
+static void report_ended(struct batch *batch, const struct case_result *result)
 {
     batch_summary_add(&batch->summary, result);
-    batch_report_result(batch->report, result);
+    batch_report_ended(batch->report, result);
+}
+
+/*
+ * Adds results to the reports in the order of the names, up to the first case that has not ended.
+ * So the reports are sorted although they are written while cases run. At the end of the run
+ * (`all`), also reports the cases that have not run. An open run, whose names are not known before
+ * its end, has added each result when its case ended.
+ */
+static void report_in_order(struct batch *batch, bool all)
+{
+    for (; batch->next < batch->cases->count; batch->next++) {
+        struct batch_case *batch_case = batch->cases->list[batch->next];
+        const struct case_result *result = batch_case->known ? batch_case->known : batch_case->held;
+
+        if (result && !batch->settings->open) {
+            batch_report_result(batch->report, result);
+            if (batch_case->held)
+                case_result_finish(batch_case->held);
+            free(batch_case->held);
+        } else if (!result && !batch_case->ended) {
+            if (!all)
+                return;
+            batch->summary.not_run++;
+            batch_report_not_run(batch->report, batch_case->name, batch_case->file);
+        }
+    }
+}
+
+/* Moves a result to batch_case->held, without its fingerprint, which no report shows. Returns 0, or
+ * -1 if out of memory. */
+static int hold(struct batch_case *batch_case, struct case_result *result)
+{
+    batch_case->held = malloc(sizeof(*result));
+    if (!batch_case->held)
+        return -1;
+    fingerprint_finish(&result->fingerprint);
+    *batch_case->held = *result;
+    *result = (struct case_result){0};
+    return 0;
 }
 
 /* Reports a known result, and keeps it in the state file. */
@@ -328,7 +367,7 @@ static void reuse(struct batch *batch, const struct case_result *result)
 {
     struct fault fault;
 
-    report_result(batch, result);
+    report_ended(batch, result);
     if (!batch->write_failed)
         written(batch, state_file_keep(&batch->state_file, result, &fault), &fault);
 }
@@ -348,10 +387,11 @@ int batch_begin(struct batch *batch)
         if (batch->cases->list[i]->known)
             reuse(batch, batch->cases->list[i]->known);
     }
+    report_in_order(batch, false);
     return 0;
 }
 
-static bool case_ended(void *context, struct batch_case *batch_case, const struct trial *trial)
+static bool case_ended(void *context, struct batch_case *batch_case, struct trial *trial)
 {
     struct batch *batch = context;
     struct fault fault;
@@ -361,11 +401,16 @@ static bool case_ended(void *context, struct batch_case *batch_case, const struc
     batch->has_new |= trial->has_new;
     if (batch->has_state_file && !batch->write_failed)
         written(batch, state_file_add(&batch->state_file, &trial->result, &fault), &fault);
-    report_result(batch, &trial->result);
+    report_ended(batch, &trial->result);
     if (trial->complains && !batch->complained) {
         batch->complained = true;
         print_error("--keep: %s", trial->fault.text);
     }
+    /* If out of memory, a report in another order is better than none. */
+    if (batch->settings->open || hold(batch_case, &trial->result))
+        batch_report_result(batch->report, &trial->result);
+    else
+        report_in_order(batch, false);
     return !batch->write_failed;
 }
 
@@ -375,6 +420,7 @@ static void case_reused(void *context, const struct batch_case *batch_case)
 
     batch->summary.resumed++;
     reuse(batch, batch_case->known);
+    batch_report_result(batch->report, batch_case->known);
 }
 
 /* Reports a refused line of standard input, as a case that did not run. */
@@ -423,18 +469,6 @@ struct workers_callbacks batch_callbacks(struct batch *batch)
                                       .context = batch};
 }
 
-static void report_not_run(struct batch *batch)
-{
-    for (size_t i = 0; i < batch->cases->count; i++) {
-        const struct batch_case *batch_case = batch->cases->list[i];
-
-        if (batch_case->ended || batch_case->known)
-            continue;
-        batch->summary.not_run++;
-        batch_report_not_run(batch->report, batch_case->name, batch_case->file);
-    }
-}
-
 /* Removes GOLDEN.new of cases that pass now; after a complete run also the kept copies of these
  * cases. */
 static void clean(const struct batch *batch, bool whole)
@@ -476,7 +510,7 @@ enum exit_code batch_end(struct batch *batch, enum exit_code exit, bool whole)
     struct batch_summary *summary = &batch->summary;
     struct fault fault;
 
-    report_not_run(batch);
+    report_in_order(batch, true);
     clean(batch, whole);
     if (whole && batch->outline.open && !batch->refused)
         close_outline(batch);

@@ -75,6 +75,7 @@ struct batch {
     bool complained;   /* true: a failure of --keep was printed, and later failures are not */
     struct batch_case **todo; /* the cases to run, without those that have a known result */
     size_t todo_count;
+    size_t next; /* index of the first case whose result the reports sorted by name do not have */
     const struct run_setup *setup;
     uint64_t begin_ns;
     struct timespec begin;  /* start of the run, in the time of the file system's clock */

@@ -28,6 +28,7 @@ struct batch_case {
     const struct case_result *known;
     bool ended;                /* the case has ended in this run */
     bool passed;               /* the case has passed in this run, or its known result is a pass */
+    struct case_result *held;  /* its result, until the reports can have it; or NULL */
     struct queue_lease *lease; /* the queue's lease of the case, while the case runs; or NULL */
     enum case_reason reason;   /* why `verdict` is set: the case is an error, and does not run */
     const char *verdict;

@@ -445,6 +445,7 @@ static int report_entry(struct collection *collection, const struct queue_entry 
     if (program)
         collection->program = program;
     batch_summary_add(&collection->summary, &result);
+    batch_report_ended(collection->report, &result);
     batch_report_result(collection->report, &result);
     case_result_finish(&result);
     return 0;

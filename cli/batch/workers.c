@@ -174,7 +174,7 @@ static bool await(struct shared *shared, uint64_t until_ns, struct ended_case **
 }
 
 /* Calls the callback of one case. Returns false to start no further case. */
-static bool call(const struct workers_callbacks *callbacks, const struct ended_case *ended)
+static bool call(const struct workers_callbacks *callbacks, struct ended_case *ended)
 {
     void *context = callbacks->context;
 

@@ -148,9 +148,9 @@ struct workers_plan {
 
 /* Called by the thread that called workers_run(). */
 struct workers_callbacks {
-    /** Records an ended case; `trial` is valid until the callback returns. Returns false to start
-     * no further case. */
-    bool (*ended)(void *context, struct batch_case *batch_case, const struct trial *trial);
+    /** Records an ended case; `trial` is valid until the callback returns, which may take its
+     * result. Returns false to start no further case. */
+    bool (*ended)(void *context, struct batch_case *batch_case, struct trial *trial);
     /**
      * Record the known result of a case, and why the source refused a case. NULL if the source
      * never has such cases.

@@ -266,6 +266,7 @@ static enum exit_code report_all(const struct merge *merge)
 
     batch_report_begin(merge->report, &outline);
     for (size_t i = 0; i < merge->result_count; i++) {
+        batch_report_ended(merge->report, merge->results[i]);
         batch_report_result(merge->report, merge->results[i]);
         batch_summary_add(&summary, merge->results[i]);
     }

@@ -187,6 +187,11 @@ void batch_report_note(struct batch_report *report, const char *text)
     EACH(report, note, text)
 }
 
+void batch_report_ended(struct batch_report *report, const struct case_result *result)
+{
+    EACH(report, ended, result)
+}
+
 void batch_report_result(struct batch_report *report, const struct case_result *result)
 {
     EACH(report, result, result)

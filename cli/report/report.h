@@ -18,7 +18,9 @@
  *                                                   filters conf/fleet/ktap.py and lava.py
  *
  * A run calls batch_report_*() as its cases end, merge.c with results of state files, both from one
- * thread. Reporters do not know which of the two calls them.
+ * thread. Reporters do not know which of the two calls them. People read each result as soon as its
+ * case has ended, batch_report_ended(); programs and files get the results sorted by name,
+ * batch_report_result(), so that the reports of two runs can be compared.
  *
  * To add a form of report, start here:
  *   1. Write reporter_NAME.c with a struct reporter; reporter_tap.c is a short example.
@@ -57,7 +59,11 @@ void batch_report_gap(struct batch_report *report, const char *name, const char 
 void batch_report_begin(struct batch_report *report, const struct batch_outline *outline);
 /** Reports a sentence about the run, after batch_report_begin(). */
 void batch_report_note(struct batch_report *report, const char *text);
-/** Reports the result of a case. Call it for the cases counted by outline->resumed first. */
+/** Reports to people that a case has ended. Call it first for the reused results
+ * (outline->resumed). */
+void batch_report_ended(struct batch_report *report, const struct case_result *result);
+/** Adds the result of a case to the other reports. Call it in the order of the names, unless the
+ * outline is open: the cases then are not known before they end. */
 void batch_report_result(struct batch_report *report, const struct case_result *result);
 /** Updates the live line, about ten times a second; `ns` since batch_report_begin(). */
 void batch_report_tick(struct batch_report *report, uint64_t ns);
@@ -102,6 +108,7 @@ struct reporter {
     void (*begin)(void *state, const struct batch_outline *outline);
     /** `text` may have any bytes, because it contains names of cases. */
     void (*note)(void *state, const char *text);
+    void (*ended)(void *state, const struct case_result *result);
     void (*result)(void *state, const struct case_result *result);
     void (*tick)(void *state, uint64_t ns);
     void (*repeat)(void *state, uint32_t now, uint32_t all);

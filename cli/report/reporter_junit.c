@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * reporter_junit: JUnit XML, as the Surefire plugin of Maven writes it and CI servers read it. The
- * counts come first in the file, so the cases stay in memory until the end.
+ * counts come first in the file, so the cases stay in memory until the end, when they are sorted by
+ * name.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,8 +14,14 @@
 #include "cli/file/output.h"
 #include "cli/report/report.h"
 #include "cli/term/print.h"
+#include "proto/grow.h"
 
 enum { HOST_MAX = 256 };
+
+struct testcase {
+    char *name;   /* the whole name of the case */
+    size_t begin; /* where its text begins in the texts of all cases */
+};
 
 struct junit {
     bool flaky_is_good;
@@ -23,7 +30,9 @@ struct junit {
     struct batch_outline outline;
     time_t began;
     size_t tests, failures, errors, skipped, flaky;
-    struct textw cases;
+    struct textw cases; /* the texts of all cases, each after a zero byte */
+    struct testcase *list;
+    size_t count, capacity;
 };
 
 /* Escapes for XML 1.0. Characters that XML cannot contain become U+FFFD. White space becomes
@@ -90,7 +99,15 @@ static void open_case(struct junit *junit, const char *name, const char *file, u
 {
     struct textw *w = &junit->cases;
     const char *slash = strrchr(name, '/');
+    char *copy = strdup(name);
 
+    if (!copy || list_grow(&junit->list, junit->count, &junit->capacity, sizeof(*junit->list))) {
+        free(copy);
+        w->failed = true;
+        return;
+    }
+    textw_printf(w, "%c", '\0');
+    junit->list[junit->count++] = (struct testcase){copy, w->length};
     textw_printf(w, "    <testcase");
     put_class(w, name, slash ? (size_t)(slash - name) : 0);
     put_attribute(w, "name", slash ? slash + 1 : name);
@@ -270,44 +287,53 @@ static void put_head(const struct junit *junit, struct textw *w,
     put_properties(junit, w, summary);
 }
 
-static int write_file(struct junit *junit, const struct textw *head, const struct textw *tail,
-                      struct fault *fault)
+/* Sorts by name, and parts of a run with one name by their order in the run. */
+static int compare_cases(const void *a, const void *b)
 {
-    const struct textw *const parts[] = {head, &junit->cases, tail};
-    uint64_t offset = 0;
+    const struct testcase *x = a, *y = b;
+    const int order = strcmp(x->name, y->name);
 
-    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
-        if (parts[i]->failed)
-            return fault_no_memory(fault);
-        if (output_write(&junit->output, parts[i]->data, parts[i]->length, offset, fault))
-            return -1;
-        offset += parts[i]->length;
-    }
-    return output_commit_synced(&junit->output, false, fault);
+    return order ? order : (x->begin > y->begin) - (x->begin < y->begin);
+}
+
+/* Writes the texts of all cases, sorted by name. */
+static void put_cases(struct junit *junit, struct textw *w)
+{
+    if (junit->count > 1)
+        qsort(junit->list, junit->count, sizeof(*junit->list), compare_cases);
+    w->failed |= junit->cases.failed;
+    for (size_t i = 0; i < junit->count && !w->failed; i++)
+        textw_printf(w, "%s", junit->cases.data + junit->list[i].begin);
+}
+
+static int write_file(struct junit *junit, const struct textw *w, struct fault *fault)
+{
+    if (w->failed)
+        return fault_no_memory(fault);
+    return output_write(&junit->output, w->data, w->length, 0, fault)
+               ? -1
+               : output_commit_synced(&junit->output, false, fault);
 }
 
 static int end(void *state, const struct batch_summary *summary)
 {
     struct junit *junit = state;
-    struct textw head, tail;
+    struct textw w;
     struct fault fault;
     int status = 0;
 
-    textw_init(&head);
-    textw_init(&tail);
-    put_head(junit, &head, summary);
-    textw_printf(&tail, "  </testsuite>\n</testsuites>\n");
+    textw_init(&w);
+    put_head(junit, &w, summary);
+    put_cases(junit, &w);
+    textw_printf(&w, "  </testsuite>\n</testsuites>\n");
     if (junit->to_file) {
-        status = write_file(junit, &head, &tail, &fault);
+        status = write_file(junit, &w, &fault);
         if (status)
             print_error("--junit %s", fault.text);
     } else {
-        print_text(&head);
-        print_text(&junit->cases);
-        print_text(&tail);
+        print_text(&w);
     }
-    textw_finish(&head);
-    textw_finish(&tail);
+    textw_finish(&w);
     return status;
 }
 
@@ -317,6 +343,9 @@ static void finish(void *state)
 
     if (junit->to_file)
         output_finish(&junit->output);
+    for (size_t i = 0; i < junit->count; i++)
+        free(junit->list[i].name);
+    free(junit->list);
     textw_finish(&junit->cases);
 }
 

@@ -90,7 +90,7 @@ static void note(void *state, const char *text)
     print_text(&lines->text);
 }
 
-static void result(void *state, const struct case_result *result)
+static void ended(void *state, const struct case_result *result)
 {
     struct lines *lines = state;
 
@@ -178,7 +178,7 @@ const struct reporter reporter_lines = {.size = sizeof(struct lines),
                                         .init = init,
                                         .begin = begin,
                                         .note = note,
-                                        .result = result,
+                                        .ended = ended,
                                         .end = end,
                                         .finish = finish};
 
@@ -315,7 +315,7 @@ static void progress_begin(void *state, const struct batch_outline *outline)
     progress->outline = *outline;
 }
 
-static void progress_result(void *state, const struct case_result *result)
+static void progress_ended(void *state, const struct case_result *result)
 {
     struct progress *progress = state;
 
@@ -354,7 +354,7 @@ static void progress_finish(void *state)
 const struct reporter reporter_progress = {.size = sizeof(struct progress),
                                            .init = progress_init,
                                            .begin = progress_begin,
-                                           .result = progress_result,
+                                           .ended = progress_ended,
                                            .tick = progress_tick,
                                            .repeat = progress_repeat,
                                            .finish = progress_finish};

@@ -313,6 +313,92 @@ class Interrupted(Case):
         self.assertEqual(len({event["name"] for event in events}), self.COUNT)
 
 
+class Sorted(Case):
+    """Reports of a run whose cases end in another order are sorted by name."""
+
+    COUNT = 30
+    ENGINE = ("-e", "fault:threads,tiny=0,delay_us=20000", "--keep", "none")
+
+    def setUp(self):
+        super().setUp()
+        self.write_npy("in.npy")
+        self.write_npy("bad.npy", data=bytes(24))
+        self.names = [f"{chr(ord('a') + i % 3)}/t{i:02}" for i in range(self.COUNT)]
+        for i, name in enumerate(self.names):  # the first case by name takes longest
+            job = mov("../../in.npy", expect={"file": "../../" + ("bad.npy" if i % 7 == 3 else "in.npy")})
+            self.write(f"cases/{name}.json", [job] * 12 if i == 0 else job)
+
+    def batch(self, *options, code=1, **more):
+        return self.ctl("batch", "cases", "-j", "4", *self.ENGINE, *options, code=code, **more)
+
+    def slow_last(self):
+        """Lets the last case take 2 s, so that a test has time while the run lasts."""
+        job = mov("../../in.npy", expect={"file": "../../in.npy"})
+        self.write(f"cases/{max(self.names)}.json", [job] * 200)
+
+    def state_names(self):
+        lines = [json.loads(line) for line in self.read("s.jsonl").splitlines()]
+        return [line["name"] for line in lines if line["event"] == "case"]
+
+    def test_streams(self):
+        events = self.batch("--json", "--resume", "s.jsonl").json
+        self.assertNotEqual(self.state_names()[0], "a/t00")
+        self.assertEqual([e["name"] for e in events[1:-1]], sorted(self.names))
+        lines = self.batch("--tap").out.splitlines()
+        wanted = [f"{i} - {name}" for i, name in enumerate(sorted(self.names), 1)]
+        self.assertEqual([re.sub("^(not )?ok ", "", line) for line in lines if "ok " in line], wanted)
+
+    def test_files(self):
+        self.batch("--junit", "r.xml", "--html", "page")
+        found = [f"{e.get('classname')}/{e.get('name')}"
+                 for e in ElementTree.parse(self.path("r.xml")).iter("testcase")]
+        self.assertEqual(found, sorted(self.names))
+        rows = re.findall(r"<tr class=\"\w+\"><td>(?:<a[^>]*>)?([^<]*)", self.read("page/index.html").decode())
+        self.assertEqual(rows, sorted(self.names))
+
+    def test_two_runs_can_be_compared(self):
+        for options in (("--json",), ("--tap",), ("--junit", "-")):
+            one, other = (re.sub(r'"ns":\d+|duration_ms: [\d.]+|(time|timestamp)="[^"]*"', "", self.batch(*options).out)
+                          for _ in range(2))
+            self.assertEqual(one, other)
+
+    def test_reused_results_and_an_interrupt(self):
+        """Reused results, new ones and cases that have not run are sorted together."""
+        self.slow_last()
+        self.batch("--filter", "b/*", "--resume", "s.jsonl")
+        process = self.start("batch", "cases", "-j", "1", *self.ENGINE, "--resume", "s.jsonl", "--json",
+                             "--junit", "r.xml")
+        self.assertTrue(wait_for(lambda: len(set(self.state_names())) > 13))
+        process.send_signal(signal.SIGINT)
+        events = self.finish(process, code=4).json[1:-1]
+        self.assertEqual([e["name"] for e in events], sorted(self.names))
+        self.assertEqual({e["event"] for e in events if e["name"].startswith("b/")}, {"case"})
+        self.assertIn("not_run", {e["event"] for e in events})
+        found = [(f"{e.get('classname')}/{e.get('name')}", e.find("skipped") is not None)
+                 for e in ElementTree.parse(self.path("r.xml")).iter("testcase")]
+        self.assertEqual(found, [(e["name"], e["event"] == "not_run") for e in events])
+
+    def test_lines_come_while_cases_run(self):
+        self.slow_last()
+        process = self.start("batch", "cases", "-j", "2", *self.ENGINE, "--tap")
+        lines = [process.stdout.readline() for _ in range(5)]
+        self.assertIsNone(process.poll())
+        self.assertEqual(lines[:3], [b"TAP version 13\n", b"1..30\n", b"ok 1 - a/t00\n"])
+        self.finish(process, code=1)
+
+    def test_an_open_run_is_not_held_back(self):
+        """The cases of `batch -` are not known in advance: streams have them as they end, files are sorted."""
+        process = self.start("batch", "-", "-j", "1", *self.ENGINE, "--json", "--junit", "r.xml")
+        self.assertIn(b'"begin"', process.stdout.readline())
+        for name in ("c/t02", "a/t00"):
+            process.stdin.write(f"cases/{name}.json\n".encode())
+            process.stdin.flush()
+            self.assertIn(name.encode(), process.stdout.readline())
+        self.finish(process, code=0)
+        self.assertEqual([e.get("name") for e in ElementTree.parse(self.path("r.xml")).iter("testcase")],
+                         ["t00", "t02"])
+
+
 class Small(Case):
     def test_quiet_omits_passed_cases(self):
         self.write("a.jsonl", text_of(Batch([case("a"), case("b", "flaky")]).state()))

@@ -67,6 +67,7 @@ static char *finish(struct batch_report *report, const struct batch_summary *sum
 
 static void report_case(struct batch_report *report, struct case_result result)
 {
+    batch_report_ended(report, &result);
     batch_report_result(report, &result);
     case_result_finish(&result);
 }

@@ -138,8 +138,10 @@ static void report_cases(struct batch_report *report)
                                  .rerun_command = (char[]){"mlictl run 'k k'"}};
 
     batch_report_begin(report, &outline);
-    for (int i = 0; i < 10; i++)
+    for (int i = 0; i < 10; i++) {
+        batch_report_ended(report, &result);
         batch_report_result(report, &result);
+    }
     batch_report_not_run(report, "c/d", "f");
     batch_report_end(report, &summary);
 }

@@ -76,7 +76,7 @@ static void end_cases(void *progress, enum case_status status, int count)
     const struct case_result result = {.status = status};
 
     for (int i = 0; i < count; i++)
-        reporter_progress.result(progress, &result);
+        reporter_progress.ended(progress, &result);
 }
 
 static void check_tick(void *progress, uint64_t ns, const char *expected)

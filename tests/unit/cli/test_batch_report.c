@@ -45,6 +45,7 @@ static enum exit_code create(const char *line, struct batch_report **report)
 
 static void report_case(struct batch_report *report, struct case_result result)
 {
+    batch_report_ended(report, &result);
     batch_report_result(report, &result);
     case_result_finish(&result);
 }
@@ -332,79 +333,43 @@ static char *without_place(const char *xml)
     "      <property name=\"not_run\" value=\"2\"/>\n"                                             \
     "      <property name=\"resumed\" value=\"0\"/>\n"                                             \
     "    </properties>\n"
-#define TESTCASE(class, name)                                                                      \
-    "    <testcase classname=\"" class "\" name=\"" name                                           \
-                                       "\" file=\"cases/a.json\" time=\"0.001234\""
-
-static const char junit[] = SUITE_HEAD TESTCASE("(root)", "plain") "/>\n" TESTCASE(
-    "(root)",
-    "flaky") ">\n"
-             "      <flakyError type=\"timeout\" message=\"took longer than 5 "
-             "ms\">cases/a.json: expect: "
-             "took longer than 5 ms</flakyError>\n"
-             "      <system-out>3 attempts</system-out>\n"
-             "    </testcase>\n" TESTCASE(
-                 "conv",
-                 "tile_3") ">\n"
-                           "      <failure type=\"mismatch\" message=\"2 of 24 elements "
-                           "differ, the first at [1, 0, 2]: "
-                           "14 in out.npy, 99 in golden.npy\">" MISMATCH "</failure>\n"
-                           "      <system-out>1 attempt; rerun: " AGAIN "</system-out>\n"
-                           "    </testcase>\n" TESTCASE(
-                               "(root)",
-                               "a#b\\c&#10;&quot;&lt;&amp;&gt;'"
-                               "\xef\xbf\xbd["
-                               "31m\xef\xbf\xbd\xef\xbf\xbd\xef\xbf"
-                               "\xbd") ">\n"
-                                       "      <error "
-                                       "type=\"unreadable\" "
-                                       "message=\"]]&gt; &amp; &#9; "
-                                       "\xef\xbf\xbd\xef\xbf\xbd "
-                                       "\xe2\x82\xac\xf0\x9f\x98\x80 "
-                                       "\xef\xbf\xbd\xef\xbf\xbd\xef"
-                                       "\xbf\xbd\">cases/a.json: "
-                                       "expect: "
-                                       "]]&gt; &amp; &#9; "
-                                       "\xef\xbf\xbd\xef\xbf\xbd "
-                                       "\xe2\x82\xac\xf0\x9f\x98\x80 "
-                                       "\xef\xbf\xbd\xef\xbf\xbd\xef"
-                                       "\xbf\xbd</error>\n"
-                                       "      <system-out>1 attempt; "
-                                       "rerun: mlictl run 'it'\\''s "
-                                       "here/a b'</system-out>\n"
-                                       "    </testcase>\n" TESTCASE(
-                                           "(root)",
-                                           "u") ">\n"
-                                                "      <failure "
-                                                "type=\"updated\" "
-                                                "message=\"wrote "
-                                                "g.npy.new\">cases/"
-                                                "a.json: expect: "
-                                                "wrote "
-                                                "g.npy.new</failure>\n"
-                                                "      <system-out>1 "
-                                                "attempt</"
-                                                "system-out>\n"
-                                                "    </testcase>\n"
-                                                "    <testcase classname=\"(root)\" name=\"bare\" "
-                                                "file=\"cases/a.json\" time=\"0.001234\">\n"
-                                                "      <properties>\n"
-                                                "      <property name=\"expectation\" "
-                                                "value=\"none\"/>\n"
-                                                "      </properties>\n"
-                                                "    </testcase>\n"
-                                                "    <testcase "
-                                                "classname=\"never\" "
-                                                "name=\"begun\" "
-                                                "file=\"cases/never/"
-                                                "begun.json\" "
-                                                "time=\"0.000000\">\n"
-                                                "      <skipped "
-                                                "message=\"not "
-                                                "run\"/>\n"
-                                                "    </testcase>\n"
-                                                "  </testsuite>\n"
-                                                "</testsuites>\n";
+/* The cases are sorted by name: "(root)" is the class of a name without a directory. */
+static const char junit[] = SUITE_HEAD
+    "    <testcase classname=\"(root)\" name=\"a#b\\c&#10;&quot;&lt;&amp;&gt;'\xef\xbf\xbd["
+    "31m\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\" file=\"cases/a.json\" time=\"0.001234\">\n"
+    "      <error type=\"unreadable\" message=\"]]&gt; &amp; &#9; \xef\xbf\xbd\xef\xbf\xbd "
+    "\xe2\x82\xac\xf0\x9f\x98\x80 \xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\">cases/a.json: expect: "
+    "]]&gt; &amp; &#9; \xef\xbf\xbd\xef\xbf\xbd \xe2\x82\xac\xf0\x9f\x98\x80 \xef\xbf\xbd\xef\xbf"
+    "\xbd\xef\xbf\xbd</error>\n"
+    "      <system-out>1 attempt; rerun: mlictl run 'it'\\''s here/a b'</system-out>\n"
+    "    </testcase>\n"
+    "    <testcase classname=\"(root)\" name=\"bare\" file=\"cases/a.json\" time=\"0.001234\">\n"
+    "      <properties>\n"
+    "      <property name=\"expectation\" value=\"none\"/>\n"
+    "      </properties>\n"
+    "    </testcase>\n"
+    "    <testcase classname=\"conv\" name=\"tile_3\" file=\"cases/a.json\" time=\"0.001234\">\n"
+    "      <failure type=\"mismatch\" message=\"2 of 24 elements differ, the first at [1, 0, 2]: "
+    "14 in out.npy, 99 in golden.npy\">" MISMATCH "</failure>\n"
+    "      <system-out>1 attempt; rerun: " AGAIN "</system-out>\n"
+    "    </testcase>\n"
+    "    <testcase classname=\"(root)\" name=\"flaky\" file=\"cases/a.json\" time=\"0.001234\">\n"
+    "      <flakyError type=\"timeout\" message=\"took longer than 5 ms\">cases/a.json: expect: "
+    "took longer than 5 ms</flakyError>\n"
+    "      <system-out>3 attempts</system-out>\n"
+    "    </testcase>\n"
+    "    <testcase classname=\"never\" name=\"begun\" file=\"cases/never/begun.json\" "
+    "time=\"0.000000\">\n"
+    "      <skipped message=\"not run\"/>\n"
+    "    </testcase>\n"
+    "    <testcase classname=\"(root)\" name=\"plain\" file=\"cases/a.json\" time=\"0.001234\"/>\n"
+    "    <testcase classname=\"(root)\" name=\"u\" file=\"cases/a.json\" time=\"0.001234\">\n"
+    "      <failure type=\"updated\" message=\"wrote g.npy.new\">cases/a.json: expect: wrote "
+    "g.npy.new</failure>\n"
+    "      <system-out>1 attempt</system-out>\n"
+    "    </testcase>\n"
+    "  </testsuite>\n"
+    "</testsuites>\n";
 
 static void test_junit_output(void **state)
 {
