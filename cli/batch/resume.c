@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "cli/batch/resume.h"
+#include "cli/file/place.h"
 #include "cli/file/text.h"
 #include "cli/term/print.h"
 #include "proto/file/job_spec.h"
@@ -134,9 +135,9 @@ static const char *how_changed(const struct content *then, const struct content 
     return strcmp(then->word, CONTENT_MISSING) == 0 ? "exists now" : "changed";
 }
 
-static const struct input_file *changed_input(const struct fingerprint *fingerprint,
-                                              const char *path, struct contents *contents,
-                                              const char **how)
+/* Returns whether an input has changed. *why then says which one, on the heap; NULL: no memory. */
+static bool changed_input(const struct fingerprint *fingerprint, const char *path,
+                          struct contents *contents, char **why)
 {
     const char *slash = strrchr(path, '/');
     int length = slash ? (int)(slash - path) + 1 : 0;
@@ -147,12 +148,16 @@ static const struct input_file *changed_input(const struct fingerprint *fingerpr
         char *joined = join(path, length, file->name);
         bool same = joined && contents_same(contents, joined, &file->content, &now);
 
+        if (!same && joined)
+            place_simplify(joined);
+        if (!same && (!joined || asprintf(why, "%s %s %s", input_role_text(file->role), joined,
+                                          how_changed(&file->content, &now)) < 0))
+            *why = NULL;
         free(joined);
-        *how = how_changed(&file->content, &now);
         if (!same)
-            return file;
+            return true;
     }
-    return NULL;
+    return false;
 }
 
 enum { REASONS_SHOWN_MAX = 8 };
@@ -229,21 +234,20 @@ static void drop_kept(struct case_result *result)
 static char *reason_of(const struct resume *resume, const struct case_result *then,
                        struct batch_case *batch_case, bool *valid)
 {
-    const char *why = common_reason(&then->fingerprint, resume->setup), *how;
-    const struct input_file *file = NULL;
+    const char *why = common_reason(&then->fingerprint, resume->setup);
+    bool changed = false;
     char *text = NULL;
 
     if (!why && then->fingerprint.job_file != case_digest(batch_case))
         why = "the job file changed";
     if (!why)
-        file = changed_input(&then->fingerprint, batch_case->file, resume->contents, &how);
-    if (!why && !file && resume->rerun && !case_status_is_good(then->status, resume->flaky_is_good))
+        changed = changed_input(&then->fingerprint, batch_case->file, resume->contents, &text);
+    if (!why && !changed && resume->rerun &&
+        !case_status_is_good(then->status, resume->flaky_is_good))
         why = "the last result was not a pass";
-    if (!why && !file)
+    if (!why && !changed)
         why = output_reason(resume, then);
-    *valid = !why && !file;
-    if (file && asprintf(&text, "%s %s %s", input_role_text(file->role), file->name, how) < 0)
-        return NULL;
+    *valid = !why && !changed;
     return why ? strdup(why) : text;
 }
 
@@ -286,7 +290,7 @@ static void report_reason(struct batch_report *report, const struct reason *reas
 
     textw_init(&w);
     if (reason->count == 1)
-        textw_printf(&w, "%s runs again: %s", reason->first->name, reason->first->rerun_reason);
+        textw_printf(&w, "%s runs again: %s", reason->first->file, reason->first->rerun_reason);
     else
         textw_printf(&w, "%zu cases run again: %s", reason->count, reason->first->rerun_reason);
     if (w.failed)

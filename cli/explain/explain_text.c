@@ -356,6 +356,14 @@ static void put_total(struct textw *w, const struct explained *e)
     textw_printf(w, "\n");
 }
 
+/* Writes the path of a tensor's file, relative to the working directory, or the name of its buffer.
+ */
+static void put_tensor(struct textw *w, const struct explained_side *side)
+{
+    textw_printf(w, "%s", explained_kind(side));
+    escaped_write(w, side->buffer ? side->buffer : side->path, escaped_plain);
+}
+
 /* Writes a title such as "tile_0_0: mov map_chw.npy -> tile_0_0.npy, fx16". */
 static void put_title(struct textw *w, const struct explained *e)
 {
@@ -363,10 +371,9 @@ static void put_title(struct textw *w, const struct explained *e)
     if (!e->name && *e->pointer)
         textw_printf(w, "#%s", e->pointer);
     textw_printf(w, ": %s ", e->op);
-    textw_printf(w, "%s", explained_kind(&e->src));
-    escaped_write(w, explained_place(&e->src), escaped_plain);
-    textw_printf(w, " %s %s", e->update ? "into" : "->", explained_kind(&e->dst));
-    escaped_write(w, explained_place(&e->dst), escaped_plain);
+    put_tensor(w, &e->src);
+    textw_printf(w, " %s ", e->update ? "into" : "->");
+    put_tensor(w, &e->dst);
     textw_printf(w, ", %s\n", e->type);
     if (e->whole)
         textw_printf(w,

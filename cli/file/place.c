@@ -211,7 +211,11 @@ const char *near_file(char out[NEAR_FILE_MAX], const char *path)
             strcpy(best, entry->d_name);
     }
     closedir(directory);
-    if (*best)
-        snprintf(out, NEAR_FILE_MAX, "; did you mean %s?", best);
+    if (!*best)
+        return out;
+    char near[PATH_MAX], shown[PRINT_PATH_MAX];
+    snprintf(near, sizeof(near), "%.*s%s", (int)(last - path), path, best);
+    place_simplify(near);
+    snprintf(out, NEAR_FILE_MAX, "; did you mean %s?", print_path(shown, near));
     return out;
 }

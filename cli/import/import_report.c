@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 enum { SHAPE_MAX = 24 * MOVEMENT_RANK_MAX };
 
@@ -131,9 +132,21 @@ static const char *shape_text(uint32_t rank, const uint64_t *shape, char out[SHA
     return out;
 }
 
+/* Writes the path of a job file without its ending; only the name if no file is written. */
+static const char *path_of(char out[PRINT_LINE_MAX], const struct import *import, const char *name)
+{
+    const struct import_request *request = import->request;
+    const char *folder = request->dry_run || !request->directory ? "" : request->directory;
+    const size_t length = strlen(folder);
+
+    snprintf(out, PRINT_LINE_MAX, "%s%s%s", folder,
+             length > 0 && folder[length - 1] != '/' ? "/" : "", name);
+    return out;
+}
+
 void import_report_nodes(const struct import *import, const struct print_style *style)
 {
-    char from[SHAPE_MAX], to[SHAPE_MAX];
+    char from[SHAPE_MAX], to[SHAPE_MAX], path[PRINT_LINE_MAX];
 
     for (size_t i = 0; i < import->model->node_count; i++) {
         const struct import_node *node = &import->nodes[i];
@@ -149,19 +162,22 @@ void import_report_nodes(const struct import *import, const struct print_style *
                    shape_text(movement->rank, movement->sources[0].shape, from),
                    shape_text(movement->result_rank, movement->result, to),
                    node->list.count > 1 ? ", ..." : "", movement->dtype->name, node->jobs,
-                   print_s(node->jobs), import->nodes[node->root].name);
+                   print_s(node->jobs), path_of(path, import, import->nodes[node->root].name));
     }
 }
 
 /* Prints a line for each case that --fuse made smaller. */
 static void print_fused(const struct import *import, const struct print_style *style)
 {
+    char path[PRINT_LINE_MAX];
+
     for (size_t i = 0; i < import->model->node_count; i++) {
         const struct import_node *node = &import->nodes[i];
 
         if (node->fused_jobs < node->chain_jobs)
-            print_line(style, "  %s.fused.json: %zu job%s instead of %zu", node->name,
-                       node->fused_jobs, print_s(node->fused_jobs), node->chain_jobs);
+            print_line(style, "  %s.fused.json: %zu job%s instead of %zu",
+                       path_of(path, import, node->name), node->fused_jobs,
+                       print_s(node->fused_jobs), node->chain_jobs);
     }
 }
 

@@ -63,6 +63,8 @@ static void take_files(struct explained *e, const struct resolved *r)
     e->src.bytes -= r->wire.src.offset - r->src.header.data_offset;
     if (npy_parts(&r->src.header) > 1)
         e->whole = &r->src.header;
+    e->src.path = r->src_path;
+    e->dst.path = r->dst_path;
     if (is_shapeless(r))
         e->dst.bytes = (uint64_t)r->whole.stat.st_size - e->dst.offset;
     e->update = is_update(r);

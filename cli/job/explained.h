@@ -31,6 +31,7 @@ struct picture_views {
 /* One of the job's tensors. */
 struct explained_side {
     const char *file;   /* the file as the job names it; borrowed; null: in a buffer */
+    const char *path;   /* the same file for open(); borrowed */
     const char *buffer; /* name of the buffer; borrowed; null: in a file */
     uint32_t rank;
     uint32_t shape[MLI_MAX_RANK];  /* shape of the tensor; dst: shape of the whole output, even if

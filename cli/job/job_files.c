@@ -210,3 +210,12 @@ char *job_file_path(const struct job_file *file, const char *path)
     free(joined);
     return strdup("./-");
 }
+
+const char *job_file_shown(char out[PRINT_PATH_MAX], const struct job_file *file, const char *path)
+{
+    char *joined = job_file_path(file, path);
+
+    print_path(out, joined ? joined : path);
+    free(joined);
+    return out;
+}

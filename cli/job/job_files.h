@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "cli/file/text.h"
+#include "cli/term/print.h"
 #include "proto/file/job_file.h"
 #include "proto/json/fault.h"
 
@@ -31,6 +32,9 @@ void job_file_finish(struct job_file *file);
 /** Converts a path in the job file to a path for open(), simplified by place_simplify(). The
  * caller frees the path. Null: out of memory. */
 char *job_file_path(const struct job_file *file, const char *path);
+
+/** Writes the path of job_file_path() for a message. Returns `out`. */
+const char *job_file_shown(char out[PRINT_PATH_MAX], const struct job_file *file, const char *path);
 
 /** Returns whether the job is carried out in steps (staging.h). */
 static inline bool is_staged(const struct job_spec *job)

@@ -276,9 +276,10 @@ static const char *arrow(const struct job_spec *job)
     return job->dst.update ? "into" : "->";
 }
 
-static const char *output_name(const struct job_spec *job)
+static const char *output_name(char out[PRINT_PATH_MAX], const struct job_file *file,
+                               const struct job_spec *job)
 {
-    return job->dst.buffer ? job->dst.buffer : job->dst.file;
+    return job->dst.buffer ? job->dst.buffer : job_file_shown(out, file, job->dst.file);
 }
 
 static const char *state_name(const struct outcome *outcome)
@@ -360,6 +361,7 @@ static void print_moved(const struct print_style *style, const struct job_file *
     const struct job_result *result = &outcome->result;
     char name[LABEL_MAX], from[PRINT_TEXT_MAX], to[PRINT_TEXT_MAX], bytes[PRINT_TEXT_MAX];
     char moving[PRINT_TEXT_MAX], parameters[QUANT_TEXT_MAX], line[PRINT_LINE_MAX];
+    char output[PRINT_PATH_MAX];
     const bool in_parts = npy_parts(&outcome->src) > 1;
     const char *type = in_parts ? type_name(outcome) : element_type_name(result->dst.type);
     bool expected = outcome->verdict == VERDICT_SAME;
@@ -371,8 +373,8 @@ static void print_moved(const struct print_style *style, const struct job_file *
                          in_parts ? outcome->dst.shape : result->dst.shape),
              type ? type : "?", print_bytes(bytes, result->bytes),
              print_time(moving, result->ns_moving), result->channels,
-             result->channels == 1 ? "" : "s", result->engine, arrow(job), output_name(job),
-             expected ? ", " : "");
+             result->channels == 1 ? "" : "s", result->engine, arrow(job),
+             output_name(output, file, job), expected ? ", " : "");
     print_coloured(style, line, COLOUR_GOOD, expected ? "as expected" : "", "");
     /* Print parameters only if the job has some. */
     bool quantised = job->src.desc.quant.count > 0 || job->src.desc.quant.has_frac_bits;
@@ -404,9 +406,7 @@ static const char *golden_name(const struct job_file *file, const struct job_spe
 
     if (!name)
         return NULL;
-    char *path = job_file_path(file, name);
-    print_path(out, path ? path : name);
-    free(path);
+    job_file_shown(out, file, name);
     return ref->tensor && !params ? tensor_file_name(out, ref->tensor) : out;
 }
 
@@ -414,13 +414,13 @@ static const char *golden_name(const struct job_file *file, const struct job_spe
 static void complain_about(const struct job_file *file, const struct job_spec *job,
                            const char *sentence)
 {
-    struct fault mismatch;
+    char pointer[FAULT_POINTER_MAX], place[PRINT_PLACE_MAX];
 
     if (!*sentence)
         return;
-    fault_set(&mismatch, FAULT_INTERNAL, "/expect", "%s", sentence);
-    fault_prefix(&mismatch, job->pointer);
-    print_fault(file->path, &mismatch);
+    snprintf(pointer, sizeof(pointer), "%s/expect", job->pointer);
+    print_place(place, pointer, sentence);
+    print_error("%s: %s%s", file->path, place, sentence);
 }
 
 /* Prints the failure, with the file and the place in the file. */
@@ -431,10 +431,13 @@ static void complain(const struct job_file *file, const struct job_spec *job,
         print_fault(file->path, &outcome->fault);
     if (outcome->difference.kind == DIFFERENCE_NONE)
         return;
-    char text[COMPARE_TEXT_MAX], golden[TENSOR_FILE_SHOWN_MAX];
+    char text[COMPARE_TEXT_MAX], golden[TENSOR_FILE_SHOWN_MAX], path[PRINT_PATH_MAX];
+    char line[sizeof(text) + sizeof(path) + sizeof("; the result is ")];
     difference_text(&outcome->difference, NULL,
                     golden_name(file, job, &outcome->difference, golden), text);
-    complain_about(file, job, text);
+    snprintf(line, sizeof(line), "%s%s%s", text, outcome->moved ? "; the result is " : "",
+             outcome->moved ? job_file_shown(path, file, job->dst.file) : "");
+    complain_about(file, job, line);
     complain_about(file, job, outcome->difference.diagnosis.text);
     complain_about(file, job, outcome->difference.diagnosis.places);
 }
@@ -539,15 +542,15 @@ static void print_remarks(const struct print_style *style, const struct board_re
 void job_report_outcome(const struct print_style *style, const struct job_file *file,
                         const struct job_spec *job, const struct outcome *outcome)
 {
-    char name[LABEL_MAX];
+    char name[LABEL_MAX], output[PRINT_PATH_MAX];
 
-    if (outcome->moved)
+    if (outcome->moved && outcome->exit == EXIT_CODE_DONE)
         print_moved(style, file, job, outcome);
     else if (outcome->verdict == VERDICT_REFUSED_AS_EXPECTED)
         print_refused(style, file, job, outcome);
     else if (outcome->detached && outcome->exit == EXIT_CODE_DONE)
         print_line(style, "%s: job %" PRIu64 " %s %s", label(name, file, job), outcome->detached,
-                   arrow(job), output_name(job));
+                   arrow(job), output_name(output, file, job));
     print_remarks(style, &outcome->remarks);
     complain(file, job, outcome);
     if (style->json)
@@ -560,7 +563,7 @@ void job_report_validated(const struct print_style *style, const struct job_file
 {
     char name[LABEL_MAX], from[PRINT_TEXT_MAX], to[PRINT_TEXT_MAX], bytes[PRINT_TEXT_MAX];
     const char *error = job->expect.error;
-    char before[LABEL_MAX + 2], rest[PRINT_LINE_MAX];
+    char output[PRINT_PATH_MAX], before[LABEL_MAX + 2], rest[PRINT_LINE_MAX];
 
     if (outcome->verdict == VERDICT_REFUSED_AS_EXPECTED) {
         print_refused(style, file, job, outcome);
@@ -568,8 +571,8 @@ void job_report_validated(const struct print_style *style, const struct job_file
         snprintf(rest, sizeof(rest), ": %s %s -> %s %s, %s %s %s%s%s", op_name(job),
                  print_shape(from, outcome->src.rank, outcome->src.shape),
                  print_shape(to, outcome->dst.rank, outcome->dst.shape), type_name(outcome),
-                 print_bytes(bytes, outcome->dst.data_size), arrow(job), output_name(job),
-                 error ? ", expects " : "", error ? error : "");
+                 print_bytes(bytes, outcome->dst.data_size), arrow(job),
+                 output_name(output, file, job), error ? ", expects " : "", error ? error : "");
         snprintf(before, sizeof(before), "%s: ", label(name, file, job));
         print_coloured(style, before, COLOUR_GOOD, "valid", rest);
     }

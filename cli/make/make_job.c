@@ -121,12 +121,15 @@ static int write_text(struct jsonw *w, bool json, const struct job_spec *job, st
     return jsonw_text(w) ? 0 : fault_no_memory(fault);
 }
 
-static void report_saved(const struct print_style *style, const char *path,
+static void report_saved(const struct make_request *request, const char *path,
                          const struct job_spec *job)
 {
-    print_line(style, "%s: %s %s %s %s", path, job->common.op == JOB_OP_PERMUTE ? "permute" : "mov",
-               job->src.file, job->dst.update ? "into" : "->", job->dst.file);
-    if (!style->json)
+    const struct print_style style = options_style(request->options);
+
+    print_line(&style, "%s: %s %s %s %s", path,
+               job->common.op == JOB_OP_PERMUTE ? "permute" : "mov", request->in,
+               job->dst.update ? "into" : "->", request->out);
+    if (!style.json)
         return;
     struct jsonw w;
     jsonw_init_object(&w);
@@ -189,7 +192,6 @@ static enum exit_code run(const struct options *options, struct job_file *file)
 static int save_relocated(const struct make_request *request, struct job_spec *job,
                           struct fault *fault)
 {
-    struct print_style style = options_style(request->options);
     const char *path = target_of(request);
     struct jsonw text;
 
@@ -201,7 +203,7 @@ static int save_relocated(const struct make_request *request, struct job_spec *j
                                    options_get(request->options, "force") != NULL, fault);
     jsonw_finish(&text);
     if (!failed && !request->run && !request->c)
-        report_saved(&style, path, job);
+        report_saved(request, path, job);
     return failed ? -1 : 0;
 }
 

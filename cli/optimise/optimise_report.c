@@ -88,9 +88,17 @@ static const char *label_of(char out[LABEL_MAX], const struct optimised *result,
     return out;
 }
 
+/* Returns a tensor as the job names it. */
 static const char *place_of_tensor(const struct tensor_spec *spec)
 {
     return spec->buffer ? spec->buffer : spec->file;
+}
+
+/* Writes a tensor for a message: its path is relative to the working directory. */
+static const char *tensor_shown(char out[PRINT_PATH_MAX], const struct optimised *result,
+                                const struct tensor_spec *spec)
+{
+    return spec->buffer ? spec->buffer : job_file_shown(out, result->first.file, spec->file);
 }
 
 /* Returns whether a job stays although its destination is an intermediate result, or could be. */
@@ -155,7 +163,7 @@ static void write_rest(struct textw *w, size_t count, const char *what)
 static void write_fused(struct textw *w, const struct optimised *result)
 {
     const struct program *p = optimised_last(result);
-    char label[LABEL_MAX];
+    char label[LABEL_MAX], from[PRINT_PATH_MAX], to[PRINT_PATH_MAX];
     size_t count = 0;
 
     for (size_t i = 0; i < p->count; i++) {
@@ -164,7 +172,8 @@ static void write_fused(struct textw *w, const struct optimised *result)
         if (result->jobs[step->index].fused && shows(&count))
             textw_printf(w, "  fused: %s moves %s -> %s\n",
                          label_of(label, result, origin_of(result, step)),
-                         place_of_tensor(&step->job->src), place_of_tensor(&step->job->dst));
+                         tensor_shown(from, result, &step->job->src),
+                         tensor_shown(to, result, &step->job->dst));
     }
     write_rest(w, count, "are fused");
 }
@@ -173,14 +182,14 @@ static void write_removed(struct textw *w, const struct optimised *result)
 {
     const struct job_list *list = &result->first.file->list;
     bool *stays = find_staying(result);
-    char label[LABEL_MAX];
+    char label[LABEL_MAX], output[PRINT_PATH_MAX];
     size_t count = 0;
 
     w->failed |= !stays;
     for (size_t i = 0; i < list->count && stays; i++) {
         if (!stays[i] && shows(&count))
             textw_printf(w, "  removed: %s (%s)\n", label_of(label, result, &list->jobs[i]),
-                         place_of_tensor(&list->jobs[i].dst));
+                         tensor_shown(output, result, &list->jobs[i].dst));
     }
     write_rest(w, count, "are removed");
     free(stays);

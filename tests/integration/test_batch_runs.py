@@ -238,15 +238,15 @@ class Resumed(BatchCase):
         times = os.stat(self.path("same.npy"))
         self.write("same.npy", npy("|i1", (2, 3, 4), bytes(24)))
         os.utime(self.path("same.npy"), ns=(times.st_atime_ns, times.st_mtime_ns))
-        self.assertEqual(self.reruns(code=1), {"c01": "source ../same.npy changed"})
+        self.assertEqual(self.reruns(code=1), {"c01": "source same.npy changed"})
         self.write("big.npy", npy("|i1", (4, 2, 3), bytes(24)))
-        self.assertEqual(self.reruns(code=1), {"c02": "updated file ../big.npy changed"})
+        self.assertEqual(self.reruns(code=1), {"c02": "updated file big.npy changed"})
         self.write("fresh.npy", self.read("good.npy"))
-        self.assertEqual(self.reruns(code=1), {"c00": "golden file ../fresh.npy exists now"})
+        self.assertEqual(self.reruns(code=1), {"c00": "golden file fresh.npy exists now"})
         os.unlink(self.path("fresh.npy"))
-        self.assertEqual(self.reruns(code=1), {"c00": "golden file ../fresh.npy is missing now"})
+        self.assertEqual(self.reruns(code=1), {"c00": "golden file fresh.npy is missing now"})
         self.write("good.npy", npy("|i1", (4, 2, 3), bytes(24)))
-        good = {f"c{i:02}": "golden file ../good.npy changed" for i in (1, 4, 5, 6, 7, 9, 10, 11)}
+        good = {f"c{i:02}": "golden file good.npy changed" for i in (1, 4, 5, 6, 7, 9, 10, 11)}
         self.assertEqual(self.reruns(code=1), good)
         self.assertEqual(self.reruns(code=1), {})
 
@@ -383,7 +383,7 @@ class Resumed(BatchCase):
                          [("src", False), ("expect", True)])
         _, cases, _ = self.events_by_case("cases", "--resume", "s.jsonl", "-e",
                                 "fault:threads,tiny=0,delay_us=700000", code=1)
-        self.assertEqual(cases["c00"]["rerun"], "golden file ../good.npy changed")
+        self.assertEqual(cases["c00"]["rerun"], "golden file good.npy changed")
 
     def test_old_files_are_not_read_again(self):
         time.sleep(3.2)

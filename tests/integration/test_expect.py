@@ -54,8 +54,18 @@ class Digests(ExpectCase):
             self.assertEqual(fact["expect"], dict(wanted, same=False, difference={
                 "kind": "digest", "a": digest(self.same), "b": wanted}))
             self.assertEqual(result.err, "mlictl: job.json: expect: digests differ: "
-                             f"got {digest(self.same)['digest']}, expected {wanted['digest']}\n")
+                             f"got {digest(self.same)['digest']}, expected {wanted['digest']}; "
+                             "the result is out.npy\n")
             self.assertEqual(self.read("out.npy"), self.same)  # to be looked at
+
+    def test_a_mismatch_prints_no_success(self):
+        self.write("cases/job.json", [mov("../in.npy", "a.npy", expect=digest(self.same)),
+                                      mov("../in.npy", "../b.npy", expect=digest(b"something else"))])
+        for command in self.commands():
+            result = self.ctl(*command, "cases/job.json", code=1)
+            self.assertRegex(result.out, r"^cases/job.json#/0: mov [^\n]* -> cases/a.npy, as expected\n$")
+            self.assertRegex(result.err, r"^mlictl: cases/job.json: \[1\].expect: digests differ: .*; "
+                                         r"the result is b.npy\n$")
 
     def test_of_a_raw_output(self):
         for _ in self.each(mov(dst="out.bin", expect=digest(ramp(24))), 0):
@@ -109,7 +119,7 @@ class RawGoldens(ExpectCase):
                              {"kind": "bytes", "at": at, "count": count, "bytes": size})
             self.assertEqual(result.err, "mlictl: job.json: expect: the elements are the same, "
                              f"but {count} of {size} bytes differ, the first at byte {at}: got "
-                             f"{values[0]}, expected {values[1]} in golden.bin\n")
+                             f"{values[0]}, expected {values[1]} in golden.bin; the result is out.bin\n")
 
     def test_gaps_are_compared(self):
         self.assert_differs(self.job, b"aaXYaa", 2, 2, ("0x00", "0x58"))

@@ -393,6 +393,19 @@ class SeveralJobs(Case):
         out = self.ctl("run", "job.json", code=0).out
         self.assertRegex(out, r"^job\.json#/0: mov .*\nsecond: mov ")
 
+    def test_paths_in_text_are_relative_to_the_working_directory(self):
+        self.write_npy("in.npy")
+        self.write("jobs/deep/job.json", [mov("../../in.npy", "out.npy"), mov("out.npy", "../up.npy")])
+        out = self.ctl("run", "jobs/deep/job.json", code=0).out
+        self.assertRegex(out, r" -> jobs/deep/out.npy\n.* -> jobs/up.npy\n$")
+        out = self.ctl("validate", "./jobs/deep/job.json", code=0).out
+        self.assertRegex(out, r" -> jobs/deep/out.npy\n.* -> jobs/up.npy\n$")
+        out = self.ctl("explain", "--no-picture", "jobs/deep/job.json", code=0).out
+        self.assertIn(": mov in.npy -> jobs/deep/out.npy, ", out)
+        self.assertIn(": mov jobs/deep/out.npy -> jobs/up.npy, ", out)
+        out = self.ctl("run", "deep/job.json", cwd=self.dir / "jobs", code=0).out
+        self.assertRegex(out, r" -> deep/out.npy\n.* -> up.npy\n$")
+
     def test_many_jobs(self):
         self.run_all([self.job(f"j{i}", after=[f"j{i + 1}"] if i < 299 else None)
                       for i in range(300)], "-q")

@@ -188,6 +188,11 @@ class Checks(MakeCase):
 
 
 class Outputs(MakeCase):
+    def test_paths_in_text_are_relative_to_the_working_directory(self):
+        (self.dir / "sub").mkdir()
+        self.assertEqual(self.make("-o", "sub/job.json", code=0).out, "sub/job.json: mov in.npy -> out.npy\n")
+        self.assertEqual(json.loads(self.read("sub/job.json"))["src"], {"file": "../in.npy"})
+
     def test_the_file_is_written_atomically(self):
         result = self.make("-o", "job.json", code=0)
         self.assertEqual(result.out, "job.json: mov in.npy -> out.npy\n")

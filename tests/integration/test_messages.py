@@ -77,6 +77,9 @@ class Files(Messages):
         self.says("tile: No such file or directory; did you mean tile.json?", "run", "tile")
         self.says("did you mean input.npy?", "show", "imput.npy")
         self.says("did you mean input.npy?", "diff", "input.npy", "./inputs.npy")
+        self.write_npy("sub/input.npy")
+        self.write("sub/tile.json", mov("inptu.npy"))
+        self.says("did you mean sub/input.npy?", "run", "sub/tile.json")
         result = self.says("quite_another.npy: No such file", "show", "quite_another.npy")
         self.assertNotIn("did you mean", result.err)
         self.says("No such file", "show", "nowhere/input.npy")
@@ -105,7 +108,7 @@ class Files(Messages):
 
     def test_in_another_directory(self):
         self.write("deep/down/tile.json", mov())
-        self.says("deep/down/title.json: No such file or directory; did you mean tile.json?", "run",
+        self.says("deep/down/title.json: No such file or directory; did you mean deep/down/tile.json?", "run",
                   "deep/down/title.json")
 
     def test_a_tensor_in_place_of_a_job(self):

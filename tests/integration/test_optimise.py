@@ -372,7 +372,8 @@ class Chains(Base):
     def test_the_output_may_be_elsewhere(self):
         self.write("sub/job.json", chain({}, {"offset": [1, 0, 0]}, source="../in.npy"))
         os.mkdir(self.path("other"))
-        self.ctl("optimise", "sub/job.json", "-o", "other/new.json", code=0)
+        out = self.ctl("optimise", "sub/job.json", "-o", "other/new.json", code=0).out
+        self.assertIn(" moves in.npy -> sub/out.npy\n", out)
         self.ctl("run", "other/new.json", code=0)
         self.assertTrue(self.exists("sub/out.npy"))
         text = self.ctl("optimise", "sub/job.json", "-o", "-", code=0).out
