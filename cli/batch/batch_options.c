@@ -46,7 +46,7 @@ const struct option batch_options[] = {
      .uses = BATCH_REPORT, .takes = &value_directory},
     {"flaky", 0, "WORD", "Count flaky cases as WORD, pass or fail (default: pass).",
      .uses = BATCH_REPORT, .takes = &batch_report_flaky_value},
-    {"verbose", 'v', NULL, "Print a line for each case, even if output is not a terminal.",
+    {"verbose", 'v', NULL, "Print also a line for each case that passed or ran.",
      .uses = BATCH_REPORT},
     {"queue", 0, "URL", "Run the cases of the queue at redis://HOST/NAME (default: none).",
      .uses = IN_WORKER | IN_ENQUEUE | IN_STATUS | IN_COLLECT | BATCH_NEUTRAL},

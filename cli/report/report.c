@@ -80,6 +80,7 @@ static void find_run(const struct options *options, struct report_style *style)
 {
     const char *first = options->argument_count > 0 ? options->arguments[0] : "";
 
+    style->resume = options_get(options, "resume");
     style->merged = strcmp(first, "merge") == 0 || strcmp(first, "collect") == 0;
     style->engine = options_get(options, "engine");
     style->profile = options_get(options, "profile");
@@ -102,6 +103,8 @@ static int find_style(const struct options *options, struct report_style *style)
         return print_refusal("--verbose cannot be combined with --quiet");
     style->live_fd = live_place(style);
     find_run(options, style);
+    /* The failures of state files are sorted, and come all at once. */
+    style->again = style->terminal && !style->quiet && !style->merged;
     return 0;
 }
 

@@ -91,11 +91,13 @@ enum exit_code batch_merge(const struct options *options);
 struct report_style {
     const char *junit;                            /* path, "-", or NULL */
     const char *html;                             /* directory, or NULL */
+    const char *resume;                           /* state file, or NULL */
     const char *engine, *profile, *socket, *host; /* options of the run; NULL: not given */
     bool merged;                                  /* results come from state files */
     bool json, tap, verbose, quiet;
     bool flaky_is_good;
     bool terminal; /* standard output is a terminal */
+    bool again;    /* print failures again at the end of the run */
     int live_fd;   /* descriptor for the live line, or -1 */
 };
 

@@ -275,22 +275,10 @@ static void write_head(struct textw *w)
     textw_printf(w, "<a class=\"skip\" href=\"#failures\">To the failures</a>\n");
 }
 
-/* Returns the number of cases that are not good. */
-static size_t count_bad(const struct batch_summary *summary, bool flaky_is_good)
-{
-    size_t bad = 0;
-
-    for (int status = 0; status < CASE_STATUS_COUNT; status++)
-        if (!case_status_is_good((enum case_status)status, flaky_is_good))
-            bad += summary->count[status];
-    return bad;
-}
-
 /* Writes the heading. Flaky cases count only if nothing else explains the exit code. */
 static void write_heading(struct textw *w, const struct batch_summary *summary)
 {
-    const size_t ended = batch_summary_ended(summary), failed = count_bad(summary, true),
-                 bad = failed ? failed : count_bad(summary, false);
+    const size_t ended = batch_summary_ended(summary);
     const bool good = summary->exit == EXIT_CODE_DONE;
 
     textw_printf(w, "<header class=\"%s\">\n<h1>mlictl batch: ", good ? "good" : "bad");
@@ -298,8 +286,9 @@ static void write_heading(struct textw *w, const struct batch_summary *summary)
         textw_printf(w, "all cases are good");
     else if (summary->exit == EXIT_CODE_STOPPED)
         textw_printf(w, "interrupted");
-    else if (bad)
-        textw_printf(w, "%zu of %zu cases %s", bad, ended, failed ? "failed" : "are flaky");
+    else if (case_counts_write(w, summary->count, CASE_FAILED, "") ||
+             case_counts_write(w, summary->count, CASE_FLAKY, ""))
+        textw_printf(w, " of %zu case%s", ended, print_s(ended));
     else
         textw_printf(w, "%zu case%s did not run", summary->not_run, print_s(summary->not_run));
     textw_printf(w, "</h1>\n");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/report/report.h"
@@ -8,12 +9,25 @@
 #include "cli/term/print.h"
 #include "cli/term/terminal.h"
 
-/* reporter_lines: a line for each case and a summary. */
+/*
+ * reporter_lines: a line for each case that did not pass, and a summary. On a terminal the failures
+ * scroll away while further cases run, so they are printed again before the summary.
+ */
+
+/* Maximum number of failures that are printed again. */
+enum { AGAIN_MAX = 20 };
+
+struct failure {
+    char *name, *text;
+};
+
 struct lines {
-    bool all;   /* true: print also a line for each case that passed */
-    bool quiet; /* true: print no summary if all cases are good */
-    bool flaky_is_good;
-    size_t resumed, remarks; /* remarks: number of results with a remark */
+    struct report_style style;
+    size_t resumed, remarks;         /* remarks: number of results with a remark */
+    size_t failures;                 /* number of cases because of which the batch fails */
+    bool last;                       /* true: no other line has followed the last failure */
+    struct failure again[AGAIN_MAX]; /* the failures that come first by name, sorted */
+    size_t again_count;
     struct textw text;
 };
 
@@ -26,17 +40,106 @@ static void put_word(struct textw *w, enum colour_role role, int width, const ch
                  width > length ? width - length + 1 : 1, "");
 }
 
+/* Returns whether a path ends in the name of a case, as "cases/conv/tile.json" does in "conv/tile".
+ */
+static bool ends_in(const char *path, const char *name)
+{
+    static const char ending[] = ".json";
+    const size_t last = strlen(ending), part = strlen(name);
+    size_t length = strlen(path);
+
+    if (length > last && strcmp(path + length - last, ending) == 0)
+        length -= last;
+    return length >= part && memcmp(path + length - part, name, part) == 0 &&
+           (length == part || path[length - part - 1] == '/');
+}
+
+/* Writes "NAME in " before the path of a job file that does not show the name of the case. */
+static void put_name(struct textw *w, const struct case_result *result)
+{
+    if (ends_in(result->file, result->name))
+        return;
+    escaped_write(w, result->name, escaped_plain);
+    textw_printf(w, " in ");
+}
+
 static void put_passed(struct lines *lines, const struct case_result *result)
 {
     char time[PRINT_TEXT_MAX];
 
     put_word(&lines->text, COLOUR_GOOD, 0, case_status_word(result->status));
-    escaped_write(&lines->text, result->name, escaped_plain);
+    put_name(&lines->text, result);
+    escaped_write(&lines->text, result->file, escaped_plain);
     textw_printf(&lines->text, ", %s", print_time(time, result->ns));
     if (result->predicted_ns > 0)
         textw_printf(&lines->text, "; %s on the board", print_time(time, result->predicted_ns));
     textw_printf(&lines->text, "%s\n", result->status == CASE_RAN ? ", compares nothing" : "");
+    lines->last = false;
     print_text(&lines->text);
+}
+
+static void forget(struct failure *failure)
+{
+    free(failure->name);
+    free(failure->text);
+}
+
+/* Keeps the text of a failure, if its name is one of the first AGAIN_MAX. */
+static void keep(struct lines *lines, const char *name)
+{
+    struct failure *again = lines->again;
+    size_t at = lines->again_count;
+
+    while (at > 0 && strcmp(name, again[at - 1].name) < 0)
+        at--;
+    if (at == AGAIN_MAX || lines->text.failed)
+        return;
+    struct failure fresh = {strdup(name), strdup(lines->text.data)};
+    if (!fresh.name || !fresh.text) {
+        forget(&fresh);
+        print_lost();
+        return;
+    }
+    if (lines->again_count == AGAIN_MAX)
+        forget(&again[--lines->again_count]);
+    memmove(again + at + 1, again + at, (lines->again_count++ - at) * sizeof(*again));
+    again[at] = fresh;
+}
+
+/* Writes where the failures are that are not printed again. */
+static void put_rest(struct lines *lines)
+{
+    const struct report_style *style = &lines->style;
+    const char *junit = style->junit && strcmp(style->junit, "-") != 0 ? style->junit : NULL;
+    const char *path = style->html ? style->html : junit ? junit : style->resume;
+    struct textw *w = &lines->text;
+
+    textw_printf(w, "%zu more: ", lines->failures - lines->again_count);
+    if (!path) {
+        textw_printf(w, "see the lines above, or write a report with --html DIR or --junit FILE\n");
+        return;
+    }
+    textw_printf(w, "%s", path == style->resume ? "run mlictl batch merge " : "see ");
+    escaped_write(w, path, escaped_plain);
+    textw_printf(w, "%s\n", path == style->html ? "/index.html" : "");
+}
+
+/* Writes the failures again; not a single failure that is the last line anyway. */
+static void put_again(struct lines *lines)
+{
+    const size_t count = lines->again_count, all = lines->failures;
+
+    if (count == 0 || (all == 1 && lines->last))
+        return;
+    if (count < all)
+        textw_printf(&lines->text, "\nthe first %zu of %zu failures, sorted by name:\n", count,
+                     all);
+    else
+        textw_printf(&lines->text, "\nfailures, sorted by name:\n");
+    for (size_t i = 0; i < count; i++)
+        textw_printf(&lines->text, "%s", lines->again[i].text);
+    if (count < all)
+        put_rest(lines);
 }
 
 static void put_other(struct lines *lines, const struct case_result *result)
@@ -48,27 +151,26 @@ static void put_other(struct lines *lines, const struct case_result *result)
     struct textw *w = &lines->text;
 
     put_word(w, result->status == CASE_FLAKY ? COLOUR_WARN : COLOUR_BAD, 6, words[result->status]);
-    escaped_write(w, result->name, escaped_plain);
-    textw_printf(w, ": ");
-    if (result->status == CASE_FLAKY)
-        textw_printf(w, "passed at attempt %" PRIu32 "; before that ", result->attempts);
+    put_name(w, result);
     case_result_sentence(w, result, escaped_plain);
+    if (result->status == CASE_FLAKY)
+        textw_printf(w, "; passed at attempt %" PRIu32, result->attempts);
     textw_printf(w, "\n");
     if (result->rerun_command) {
         textw_printf(w, "       rerun: ");
         escaped_write(w, result->rerun_command, escaped_plain);
         textw_printf(w, "\n");
     }
+    lines->last = !case_status_is_good(result->status, lines->style.flaky_is_good);
+    lines->failures += lines->last;
+    if (lines->last && lines->style.again)
+        keep(lines, result->name);
     print_text(&lines->text);
 }
 
 static int init(void *state, const struct report_style *style)
 {
-    struct lines *lines = state;
-
-    lines->all = (style->terminal || style->verbose) && !style->quiet;
-    lines->quiet = style->quiet;
-    lines->flaky_is_good = style->flaky_is_good;
+    ((struct lines *)state)->style = *style;
     return 0;
 }
 
@@ -83,8 +185,9 @@ static void note(void *state, const char *text)
 {
     struct lines *lines = state;
 
-    if (lines->quiet)
+    if (lines->style.quiet)
         return;
+    lines->last = false;
     escaped_write(&lines->text, text, escaped_plain);
     textw_printf(&lines->text, "\n");
     print_text(&lines->text);
@@ -97,25 +200,23 @@ static void ended(void *state, const struct case_result *result)
     lines->remarks += result->remark != NULL;
     if (!case_status_is_good(result->status, false))
         put_other(lines, result);
-    else if (lines->all)
+    else if (lines->style.verbose)
         put_passed(lines, result);
 }
 
 /* Writes the counts, for example ": 2495 passed, 1 flaky, 2 failed, 2 ran, compare nothing". */
-static void put_counts(struct textw *w, const struct batch_summary *summary)
+static void put_counts(struct textw *w, const size_t count[])
 {
-    const size_t *ran = &summary->count[CASE_RAN];
+    const size_t passed = count[CASE_PASSED], ran = count[CASE_RAN];
     const char *before = ": ";
 
-    for (int status = 0; status < CASE_STATUS_COUNT; status++) {
-        if (summary->count[status] == 0 || status == CASE_RAN)
-            continue;
-        textw_printf(w, "%s%zu %s", before, summary->count[status],
-                     case_status_word((enum case_status)status));
+    if (passed > 0)
+        textw_printf(w, "%s%zu passed", before, passed);
+    before = passed > 0 ? ", " : before;
+    if (case_counts_write(w, count, CASE_FLAKY, before))
         before = ", ";
-    }
-    if (*ran > 0)
-        textw_printf(w, "%s%zu ran, compare%s nothing", before, *ran, *ran == 1 ? "s" : "");
+    if (ran > 0)
+        textw_printf(w, "%s%zu ran, compare%s nothing", before, ran, ran == 1 ? "s" : "");
 }
 
 /* Writes the predicted time on the board and the time of the transfers on this host. */
@@ -146,10 +247,12 @@ static int end(void *state, const struct batch_summary *summary)
     size_t ended = batch_summary_ended(summary), resumed = lines->resumed + summary->resumed;
     char time[PRINT_TEXT_MAX];
 
-    if (lines->quiet && batch_summary_exit(summary, lines->flaky_is_good) == EXIT_CODE_DONE)
+    if (lines->style.quiet &&
+        batch_summary_exit(summary, lines->style.flaky_is_good) == EXIT_CODE_DONE)
         return 0;
+    put_again(lines);
     textw_printf(w, "%zu case%s", ended, print_s(ended));
-    put_counts(w, summary);
+    put_counts(w, summary->count);
     if (summary->not_run)
         textw_printf(w, "; %zu not run", summary->not_run);
     if (resumed)
@@ -171,7 +274,11 @@ static int end(void *state, const struct batch_summary *summary)
 
 static void finish(void *state)
 {
-    textw_finish(&((struct lines *)state)->text);
+    struct lines *lines = state;
+
+    for (size_t i = 0; i < lines->again_count; i++)
+        forget(&lines->again[i]);
+    textw_finish(&lines->text);
 }
 
 const struct reporter reporter_lines = {.size = sizeof(struct lines),
@@ -272,11 +379,7 @@ static void put_line(struct textw *w, const struct progress *progress)
     if (progress->repeats)
         textw_printf(w, ", repeat %" PRIu32 " of %" PRIu32, progress->repeat, progress->repeats);
     /* Put problems first, because a narrow window cuts off the end of the line. */
-    for (int status = CASE_FLAKY; status < CASE_STATUS_COUNT; status++) {
-        if (progress->count[status])
-            textw_printf(w, ", %zu %s", progress->count[status],
-                         case_status_word((enum case_status)status));
-    }
+    case_counts_write(w, progress->count, CASE_FLAKY, ", ");
     /* No rate in the first second: starting and reading files for the first time distort it. */
     if (done.ran == 0 || progress->ns < SECOND_NS)
         return;

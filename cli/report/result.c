@@ -503,6 +503,21 @@ const char *case_status_word(enum case_status status)
     return status_words[status];
 }
 
+bool case_counts_write(struct textw *w, const size_t count[], enum case_status first,
+                       const char *before)
+{
+    bool any = false;
+
+    for (int i = (int)first; i < CASE_STATUS_COUNT; i++) {
+        if (count[i] == 0)
+            continue;
+        textw_printf(w, "%s%zu %s%s", any ? ", " : before, count[i], status_words[i],
+                     i == CASE_ERROR ? print_s(count[i]) : "");
+        any = true;
+    }
+    return any;
+}
+
 const char *case_reason_word(enum case_reason reason)
 {
     return reason_words[reason];

@@ -138,6 +138,11 @@ void case_result_finish(struct case_result *result);
 const char *case_status_word(enum case_status status);
 const char *case_reason_word(enum case_reason reason);
 
+/** Writes `before` and the numbers of cases with a status from `first` on: "9 failed, 1 error".
+ * Writes nothing, and returns false, if there are none. */
+bool case_counts_write(struct textw *w, const size_t count[], enum case_status first,
+                       const char *before);
+
 /** Returns whether the exit code can be 0 if a case ended with this status. */
 bool case_status_is_good(enum case_status status, bool flaky_is_good);
 

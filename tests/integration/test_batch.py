@@ -139,8 +139,8 @@ class NoExpectation(BatchCase):
         self.assertRegex(self.batch("cases/bare.json", code=0).out, "^1 case: 1 ran, compares nothing; ")
         self.add("bare2", None)
         out = self.batch("cases", "-v", code=0).out
-        self.assertRegex(out, r"(?m)^ran bare, .*, compares nothing$")
-        self.assertRegex(out, r"(?m)^passed last, .* [mu]s$")
+        self.assertRegex(out, r"(?m)^ran cases/bare.json, .*, compares nothing$")
+        self.assertRegex(out, r"(?m)^passed cases/last.json, .* [mu]s$")
         self.assertIn("3 cases: 1 passed, 2 ran, compare nothing; ", out)
 
     def test_reports(self):
@@ -158,7 +158,7 @@ class NoExpectation(BatchCase):
 
     def test_require_expect(self):
         result = self.batch("cases", "--require-expect", code=1)
-        self.assertIn('FAILED bare: cases/bare.json: no job has "expect", which --require-expect requires\n', result.out)
+        self.assertIn('FAILED cases/bare.json: no job has "expect", which --require-expect requires\n', result.out)
         self.assertIn("2 cases: 1 passed, 1 failed; ", result.out)
         self.assertEqual(self.batch("cases/last.json", "--require-expect", code=0).err, "")
 

@@ -65,7 +65,7 @@ class Merge(Case):
         self.assertEqual([c["name"] for c in cases], sorted(c["name"] for c in self.batch.cases))
         result = self.merge(*files, code=1)
         self.assertEqual(result.out,
-                         "FAILED c3: cases/c3.json: expect: 2 of 24 elements differ\n"
+                         "FAILED cases/c3.json: expect: 2 of 24 elements differ\n"
                          "       rerun: mlictl run batch-failed/c3/job.json\n"
                          "24 cases: 23 passed, 1 failed; 2.00 s, 12 cases/s\n")
 

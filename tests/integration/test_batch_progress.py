@@ -25,21 +25,53 @@ class Progress(Case):
     def batch(self, *options, **more):
         return Screen(self, "batch", "cases", *SLOW, *options, **more)
 
-    def left(self, shown, ended=COUNT, failed=1):
-        """Expects that only the lines of the cases and the summary remain visible."""
+    def left(self, shown, ended=COUNT, passed_shown=False):
+        """Expects that only the lines of the cases and the summary remain visible. The only failure is repeated if
+        other lines are below it."""
         lines = picture(shown)
         self.assertEqual(lines[-1], "")
         cases, summary = lines[:-2], lines[-2]
-        self.assertEqual(len(cases), ended, shown)
-        self.assertEqual(sum(line.startswith("passed t") for line in cases), ended - failed)
-        self.assertEqual(sum(line.startswith("FAILED t01: ") for line in cases), failed)
-        self.assertTrue(summary.startswith(f"{ended} cases: {ended - failed} passed, "), summary)
-        return summary
+        failed = [line for line in cases if line.startswith("FAILED cases/t01.json: expect: ")]
+        self.assertTrue(failed, shown)
+        wanted = failed[:1]
+        if passed_shown:
+            self.assertEqual(len(failed), 2)
+            wanted = [cases[0], failed[0], *cases[2:ended], "", "failures, sorted by name:", failed[0]]
+            self.assertEqual(sum(line.startswith("passed cases/t") for line in cases), ended - 1)
+        self.assertEqual(cases, wanted)
+        self.assertTrue(summary.startswith(f"{ended} cases: {ended - 1} passed, 1 failed; "), summary)
+
+    def test_failures_are_repeated_at_the_end(self):
+        for i in range(0, 60, 2):
+            self.write(f"cases/t{i:02}.json", mov(expect={"file": "golden.npy"}))
+        self.write("cases/t00.json", [mov(expect={"file": "in.npy"})] * 3 + [mov(expect={"file": "golden.npy"})])
+        shown, _ = Screen(self, "batch", "cases", "-j", "4", *SLOW[2:], columns=300).end()
+        lines = picture(shown)
+        blank = lines.index("")
+        self.assertEqual(lines[blank + 1], "the first 20 of 31 failures, sorted by name:")
+        names = [re.match("FAILED cases/(t..)", line)[1] for line in lines[:blank]]
+        self.assertEqual((len(names), len(set(names))), (31, 31))
+        self.assertNotEqual(names[0], "t00")  # it took longer than others
+        self.assertEqual([re.match("FAILED cases/(t..)", line)[1] for line in lines[blank + 2:-3]], sorted(names)[:20])
+        self.assertEqual(sorted(lines[:blank])[:20], lines[blank + 2:-3])
+        self.assertEqual(lines[-3], "11 more: see the lines above, or write a report with --html DIR or --junit FILE")
+        shown, _ = self.batch("--junit", "r.xml").end()
+        self.assertIn("\n11 more: see r.xml\n", shown)
+
+    def test_failures_are_not_repeated_elsewhere(self):
+        self.write("cases/t05.json", mov(expect={"file": "golden.npy"}))
+        for options in ((), ("-v",)):
+            out = self.ctl("batch", "cases", *SLOW, *options, code=1).out
+            self.assertEqual(len(re.findall("FAILED cases/t0[15].json", out)), 2)
+        shown, _ = self.batch("--resume", "s.jsonl").end()
+        self.assertEqual(len(re.findall("FAILED\033\\[0m cases/t0[15].json", shown)), 4)
+        shown, _ = Screen(self, "batch", "merge", "s.jsonl").end()
+        self.assertEqual(len(re.findall("FAILED\033\\[0m cases/t0[15].json", shown)), 2)
 
     def test_the_line_is_below_the_cases(self):
-        shown, code = self.batch(columns=200).end()
+        shown, code = self.batch("-v", columns=200).end()
         self.assertEqual(code, 1)
-        self.left(shown)
+        self.left(shown, passed_shown=True)
         drawn = DRAWN.findall(shown)
         done = [int(line.split("/")[0]) for line in drawn]
         self.assertEqual(done, sorted(done))
@@ -58,7 +90,7 @@ class Progress(Case):
             self.assertLess(int(re.search(r"(\d+):\d\d left", line)[1]), 10)
 
     def test_the_line_is_always_the_last(self):
-        shown, _ = self.batch().end()
+        shown, _ = self.batch("-v").end()
         for end in (m.end() for m in DRAWN.finditer(shown)):
             lines = picture(shown[:end])
             self.assertRegex(lines[-1], rf"^\d+/{COUNT} ")
@@ -78,13 +110,14 @@ class Progress(Case):
 
     def test_interrupted(self):
         screen = self.batch()
-        self.assertTrue(wait_for(lambda: f"20/{COUNT}" in screen.read()))
+        self.assertTrue(wait_for(lambda: re.search(rf"\b[2-6]\d/{COUNT}", screen.read())))
         screen.press(b"\x03")
         shown, code = screen.end()
         self.assertEqual(code, 4)
         lines = picture(shown)
         self.assertEqual(lines[-1], "")
         self.assertRegex(lines[-2], r"^\d+ cases: \d+ passed, 1 failed; \d+ not run; ")
+        self.assertTrue(lines[-3].startswith("FAILED cases/t01.json: "))
         self.assertFalse([line for line in lines if re.search(rf"\d+/{COUNT} ", line)], lines)
 
     def test_without_colours(self):
@@ -92,18 +125,20 @@ class Progress(Case):
         self.assertTrue(DRAWN.findall(shown))
         self.assertNotRegex(shown, "\033\\[[0-9;]*m")
         self.left(shown)
-        self.assertIn("\033[31mFAILED\033[0m t01: ", self.batch().end()[0])
+        self.assertIn("\033[31mFAILED\033[0m cases/t01.json: ", self.batch().end()[0])
 
     def test_a_dumb_terminal_gets_lines(self):
         for term in ("dumb", "", None):
             shown, _ = self.batch(TERM=term).end()
             self.assertNotIn("\033", shown)
             self.left(shown)
+        self.left(self.batch("-v", TERM="dumb").end()[0], passed_shown=True)
 
     def test_quiet(self):
         shown, _ = self.batch("-q").end()
         lines = picture(shown)
-        self.assertEqual([line[:10] for line in lines], ["FAILED t01", f"{COUNT} cases: ", ""])
+        self.assertEqual([line[:16] for line in lines], ["FAILED cases/t01", lines[1][:16], ""])
+        self.assertTrue(lines[1].startswith(f"{COUNT} cases: "))
         self.assertFalse(DRAWN.findall(shown))
 
     def test_no_progress_in_pipes_and_files(self):
@@ -111,7 +146,7 @@ class Progress(Case):
             self.assertNotIn("\033", self.batch(*options).end()[0])
         environment = dict(self.environment(), TERM="xterm")
         result = self.ctl("batch", "cases", *SLOW, code=1)
-        self.assertRegex(result.out, rf"^FAILED t01: .*\n{COUNT} cases: .*\n$")
+        self.assertRegex(result.out, rf"^FAILED cases/t01.json: .*\n{COUNT} cases: .*\n$")
         self.assertEqual(result.err, "")
         screen = self.batch(streams={"stdout": subprocess.PIPE}, **environment)
         out = screen.process.stdout.read()
@@ -132,7 +167,9 @@ class Progress(Case):
         self.write("one.json", mov("cases/in.npy", expect={"file": "cases/in.npy"}))
         shown, code = Screen(self, "batch", "one.json").end()
         self.assertEqual(code, 0)
-        self.assertRegex("\n".join(picture(shown)), r"^passed one, .*\n1 case: 1 passed; .*\n$")
+        self.assertRegex("\n".join(picture(shown)), r"^1 case: 1 passed; .*\n$")
+        shown, code = Screen(self, "batch", "-v", "one.json").end()
+        self.assertRegex("\n".join(picture(shown)), r"^passed one.json, .*\n1 case: 1 passed; .*\n$")
 
 
 if __name__ == "__main__":

@@ -404,7 +404,7 @@ class Small(Case):
         self.write("a.jsonl", text_of(Batch([case("a"), case("b", "flaky")]).state()))
         for options in (("-q",), ("-q", "--junit", "r.xml")):
             result = self.ctl("batch", "merge", "a.jsonl", *options, code=0)
-            self.assertRegex(result.out + result.err, r"^FLAKY  b: [^\n]*\n$")
+            self.assertRegex(result.out + result.err, r"^FLAKY  cases/b.json: [^\n]*; passed at attempt 1\n$")
         self.write("a.jsonl", text_of(Batch([case("a"), case("b")]).state()))
         result = self.ctl("batch", "merge", "a.jsonl", "-q", code=0)
         self.assertEqual(result.out + result.err, "")

@@ -70,7 +70,7 @@ class File(PageCase):
 
     def test_cases_and_evidence(self):
         page = self.page()
-        self.assertIn("<h1>mlictl batch: 5 of 6 cases failed</h1>", page)
+        self.assertIn("<h1>mlictl batch: 3 failed, 2 errors of 6 cases</h1>", page)
         self.assertIn("<strong>1</strong>", page)
         self.assertEqual(len(re.findall(r'<tr class="', page)), 6)
         turned = page.split(">conv/deep/turned</span>")[1].split("</details>")[0]

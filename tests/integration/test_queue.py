@@ -89,7 +89,7 @@ class OnRedis(QueueCase):
         self.assertEqual(tap[:4], ["TAP version 13", "1..5", "ok 1 - c000", "ok 2 - c001"])
         self.assertEqual(len(ElementTree.fromstring(self.read("r.xml")).findall(".//testcase/failure")), 1)
         text = self.batch("collect", "--queue", self.url, code=1).out
-        self.assertIn("FAILED c002: cases/c002.json: expect: 1 of 24 elements differ", text)
+        self.assertIn("FAILED cases/c002.json: expect: 1 of 24 elements differ", text)
         self.assertIn("5 cases: 4 passed, 1 failed", text)
 
     def test_enqueue_is_idempotent(self):

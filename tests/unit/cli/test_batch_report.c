@@ -117,12 +117,11 @@ static void check_told(const char *line, bool hostile, const char *expected)
     "cases/a.json: expect: 2 of 24 elements differ, the first at [1, 0, 2]: 14 in out.npy, 99 "    \
     "in golden.npy"
 #define VERDICTS                                                                                   \
-    "FLAKY  flaky: passed at attempt 3; before that cases/a.json: expect: took longer than 5 "     \
-    "ms\n"                                                                                         \
-    "FAILED conv/tile_3: " MISMATCH "\n"                                                           \
+    "FLAKY  flaky in cases/a.json: expect: took longer than 5 ms; passed at attempt 3\n"           \
+    "FAILED conv/tile_3 in " MISMATCH "\n"                                                         \
     "       rerun: " AGAIN "\n"                                                                    \
-    "ERROR  e: cases/a.json: expect: no file\n"                                                    \
-    "UPDATED u: cases/a.json: expect: wrote g.npy.new\n"
+    "ERROR  e in cases/a.json: expect: no file\n"                                                  \
+    "UPDATED u in cases/a.json: expect: wrote g.npy.new\n"
 #define SUMMARY                                                                                    \
     "6 cases: 1 passed, 1 flaky, 1 failed, 1 error, 1 updated, 1 ran, compares nothing; 2 not "    \
     "run; 1.31 s, 4.58 cases/s\n"
@@ -139,7 +138,8 @@ static void test_lines_verbose(void **state)
 {
     (void)state;
     check_told("-v", false,
-               "passed plain, 1.23 ms\n" VERDICTS "ran bare, 1.23 ms, compares nothing\n" SUMMARY);
+               "passed plain in cases/a.json, 1.23 ms\n" VERDICTS
+               "ran bare in cases/a.json, 1.23 ms, compares nothing\n" SUMMARY);
 }
 
 static void test_lines_quiet(void **state)
@@ -158,10 +158,113 @@ static void test_lines_hostile(void **state)
     report_case(report, make_hostile());
     batch_report_destroy(report);
     assert_string_equal(capture_output(),
-                        "ERROR  a#b\\c?\"<&>'?[31m\xef\xbf\xbd?\xef\xbf\xbf: cases/a.json: "
+                        "ERROR  a#b\\c?\"<&>'?[31m\xef\xbf\xbd?\xef\xbf\xbf in cases/a.json: "
                         "expect: ]]> & ? ?? \xe2\x82\xac\xf0\x9f\x98\x80 "
                         "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\n"
                         "       rerun: mlictl run 'it'\\''s here/a b'\n");
+}
+
+/* The path of a job file names its case. */
+static void test_lines_name_the_case_once(void **state)
+{
+    static const struct {
+        const char *name, *file, *subject;
+    } all[] = {{"conv/a", "cases/conv/a.json", "cases/conv/a.json"},
+               {"a", "a.json", "a.json"},
+               {"a", "cases/ba.json", "a in cases/ba.json"},
+               {"cases", "cases", "cases"},
+               {"a", ".json", "a in .json"},
+               {"long/a", "a.json", "long/a in a.json"}};
+    char line[64];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+        struct batch_report *report;
+        struct case_result result = results_make(all[i].name, CASE_ERROR);
+        const size_t before = strlen(capture_output());
+
+        free(result.file);
+        result.file = results_copy(all[i].file);
+        assert_int_equal(create("", &report), EXIT_CODE_DONE);
+        report_case(report, result);
+        batch_report_destroy(report);
+        snprintf(line, sizeof line, "ERROR  %s\n", all[i].subject);
+        assert_string_equal(capture_output() + before, line);
+    }
+}
+
+/* Reports `count` failures, each third one flaky, from the last to the first by name; `more` is the
+ * status of a last case. Returns the text from the blank line on, or the whole text. */
+static const char *repeat(const struct report_style *style, int count, const char *more)
+{
+    const struct batch_summary summary = {.count = {[CASE_FAILED] = 1}, .exit = EXIT_CODE_FAILED};
+    const size_t before = strlen(capture_output());
+    void *lines = calloc(1, reporter_lines.size);
+    char name[16];
+
+    assert_non_null(lines);
+    assert_int_equal(reporter_lines.init(lines, style), 0);
+    for (int i = count; i > 0; i--) {
+        snprintf(name, sizeof name, "c%02d", i);
+        struct case_result result = results_make(name, i % 3 ? CASE_FAILED : CASE_FLAKY);
+        reporter_lines.ended(lines, &result);
+        case_result_finish(&result);
+    }
+    if (more)
+        reporter_lines.note(lines, more);
+    assert_int_equal(reporter_lines.end(lines, &summary), 0);
+    reporter_lines.finish(lines);
+    free(lines);
+    const char *blank = strstr(capture_output() + before, "\n\n");
+    return blank ? blank + 1 : capture_output() + before;
+}
+
+#define REPEATED(i) "FAILED c" #i " in cases/a.json\n"
+#define SUMMED      "1 case: 1 failed\n"
+
+static void test_failures_again(void **state)
+{
+    struct report_style style = {.again = true, .flaky_is_good = true};
+
+    (void)state;
+    assert_string_equal(repeat(&style, 5, NULL), "\nfailures, sorted by name:\n" REPEATED(01)
+                                                     REPEATED(02) REPEATED(04) REPEATED(05) SUMMED);
+    /* A single failure is not repeated directly below itself. */
+    assert_string_equal(repeat(&style, 1, NULL), REPEATED(01) SUMMED);
+    assert_string_equal(repeat(&style, 1, "note"),
+                        "\nfailures, sorted by name:\n" REPEATED(01) SUMMED);
+    style.flaky_is_good = false;
+    assert_non_null(strstr(repeat(&style, 4, NULL), "FLAKY  c03 in cases/a.json; passed at"));
+    style.again = false;
+    assert_string_equal(repeat(&style, 2, "note"), REPEATED(02) REPEATED(01) "note\n" SUMMED);
+}
+
+static void test_failures_again_limit(void **state)
+{
+    static const struct report_style styles[] = {
+        {.again = true},
+        {.again = true, .junit = "-"},
+        {.again = true, .resume = "s.jsonl"},
+        {.again = true, .resume = "s.jsonl", .junit = "r.xml"},
+        {.again = true, .html = "page", .junit = "r.xml"}};
+    static const char *const rest[] = {
+        "see the lines above, or write a report with --html DIR or --junit FILE\n",
+        "see the lines above, or write a report with --html DIR or --junit FILE\n",
+        "run mlictl batch merge s.jsonl\n", "see r.xml\n", "see page/index.html\n"};
+    char expected[200];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(styles) / sizeof(styles[0]); i++) {
+        const char *text = repeat(&styles[i], 25, NULL);
+
+        assert_non_null(strstr(text, "\nthe first 20 of 25 failures, sorted by name:\n"
+                                     "FAILED c01 in"));
+        snprintf(expected, sizeof expected, REPEATED(20) "5 more: %s" SUMMED, rest[i]);
+        assert_string_equal(strstr(text, REPEATED(20)), expected);
+        assert_null(strstr(text, REPEATED(22)));
+    }
+    assert_string_equal(strstr(repeat(&styles[0], 20, NULL), REPEATED(20) "1 case"),
+                        REPEATED(20) SUMMED);
 }
 
 /* Reports the summary of `passed` cases, some of them reused from a state file. */
@@ -176,6 +279,18 @@ static void check_summary(const char *line, size_t passed, size_t resumed, const
     assert_int_equal(batch_report_end(report, &summary), EXIT_CODE_DONE);
     batch_report_destroy(report);
     assert_string_equal(capture_output(), expected);
+}
+
+static void test_summary_errors(void **state)
+{
+    const struct batch_summary summary = {.count = {[CASE_FAILED] = 9, [CASE_ERROR] = 2}};
+    struct batch_report *report;
+
+    (void)state;
+    assert_int_equal(create("", &report), EXIT_CODE_DONE);
+    batch_report_end(report, &summary);
+    batch_report_destroy(report);
+    assert_string_equal(capture_output(), "11 cases: 9 failed, 2 errors\n");
 }
 
 static void test_summary_resumed(void **state)
@@ -472,11 +587,25 @@ static void test_refused(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        TEST(test_lines),         TEST(test_lines_verbose),   TEST(test_lines_quiet),
-        TEST(test_lines_hostile), TEST(test_summary_resumed), TEST(test_summary_one),
-        TEST(test_summary_none),  TEST(test_summary_quiet),   TEST(test_tap),
-        TEST(test_tap_none),      TEST(test_tap_flaky),       TEST(test_events),
-        TEST(test_junit_output),  TEST(test_junit_file),      TEST(test_junit_flaky),
+        TEST(test_lines),
+        TEST(test_lines_verbose),
+        TEST(test_lines_quiet),
+        TEST(test_lines_hostile),
+        TEST(test_lines_name_the_case_once),
+        TEST(test_failures_again),
+        TEST(test_failures_again_limit),
+        TEST(test_summary_errors),
+        TEST(test_summary_resumed),
+        TEST(test_summary_one),
+        TEST(test_summary_none),
+        TEST(test_summary_quiet),
+        TEST(test_tap),
+        TEST(test_tap_none),
+        TEST(test_tap_flaky),
+        TEST(test_events),
+        TEST(test_junit_output),
+        TEST(test_junit_file),
+        TEST(test_junit_flaky),
         TEST(test_refused),
     };
     int failed;
