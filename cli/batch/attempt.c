@@ -237,13 +237,9 @@ static void describe_fault(struct attempt *attempt, const struct fault *fault)
 {
     struct case_result *result = &attempt->result;
 
-    if (fault->line) {
-        if (asprintf(&result->message, "line %u, column %u: %s", fault->line, fault->column,
-                     fault->text) < 0)
-            result->message = NULL;
-    } else {
-        result->message = strdup(fault->text);
-    }
+    result->message = strdup(fault->text);
+    result->line = fault->line;
+    result->column = fault->column;
     if (fault->has_pointer)
         result->pointer = strdup(fault->pointer);
 }
@@ -289,6 +285,7 @@ static void clear_description(struct case_result *result)
     free(result->pointer);
     free(result->difference);
     result->message = result->pointer = result->difference = NULL;
+    result->line = result->column = 0;
 }
 
 static void append(char **message, const char *between, const char *more)

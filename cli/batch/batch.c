@@ -431,7 +431,7 @@ static void case_refused(void *context, const struct fault *fault)
     batch->summary.not_run++;
     batch->refused = true;
     print_error("%s", fault->text);
-    batch_report_problem(batch->settings->trial.options, NULL, fault->text);
+    batch_report_problem(batch->settings->trial.options, NULL, NULL, fault->text);
     batch_report_gap(batch->report, "standard input", fault->text);
 }
 
@@ -442,7 +442,7 @@ static void note(void *context, struct batch_case *batch_case, const struct faul
     if (batch_case)
         batch_case->ended = batch_case->passed = true;
     batch_report_note(batch->report, fault->text);
-    batch_report_problem(batch->settings->trial.options, NULL, fault->text);
+    batch_report_problem(batch->settings->trial.options, NULL, NULL, fault->text);
 }
 
 static void tick(void *context)
@@ -502,7 +502,7 @@ static void refuse_nothing(struct batch *batch)
 
     batch->refused = true;
     print_error("%s", text);
-    batch_report_problem(batch->settings->trial.options, NULL, text);
+    batch_report_problem(batch->settings->trial.options, NULL, NULL, text);
 }
 
 enum exit_code batch_end(struct batch *batch, enum exit_code exit, bool whole)

@@ -397,7 +397,7 @@ static void report_gap(const struct collection *collection, const struct queue_e
     else
         snprintf(text, sizeof(text), "%s: waiting for a worker", entry->item.name);
     print_error("%s", text);
-    batch_report_problem(collection->options, NULL, text);
+    batch_report_problem(collection->options, NULL, NULL, text);
     batch_report_not_run(collection->report, entry->item.name, entry->item.path);
 }
 

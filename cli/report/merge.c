@@ -45,7 +45,7 @@ problem(const struct merge *merge, const char *file, const char *name, const cha
     vsnprintf(text, sizeof(text), format, args);
     va_end(args);
     print_error("%s%s%s", file ? print_path(shown, file) : "", file ? ": " : "", text);
-    batch_report_problem(merge->options, file, text);
+    batch_report_problem(merge->options, file, NULL, text);
     if (name)
         batch_report_gap(merge->report, name, text);
 }
@@ -58,17 +58,25 @@ static struct shard shard_in(const struct part *part)
     return shard.count ? shard : (struct shard){.index = 1, .count = 1};
 }
 
+/* Prints a problem of a line of a state file. */
+static void blame_line(const struct merge *merge, const char *file, const struct fault *fault)
+{
+    char text[PROBLEM_MAX], shown[PRINT_PATH_MAX], place[PRINT_PLACE_MAX];
+
+    print_place(place, fault->pointer, fault->text);
+    snprintf(text, sizeof(text), "%s%s; the file is not a state file, or was edited", place,
+             fault->text);
+    print_error("%s:%u:%u: %s", print_path(shown, file), fault->line, fault->column, text);
+    batch_report_problem(merge->options, file, fault, text);
+}
+
 static enum exit_code load(const struct merge *merge, struct part *part)
 {
     struct fault fault;
-    char place[PRINT_PLACE_MAX];
 
     if (state_load(&part->state, part->path, &fault)) {
-        print_place(place, fault.pointer, fault.text);
         if (fault.line)
-            problem(merge, part->path, NULL,
-                    "line %u: %s%s; the file is not a state file, or was edited", fault.line, place,
-                    fault.text);
+            blame_line(merge, part->path, &fault);
         else
             problem(merge, part->path, NULL, "%s", fault.text);
         enum exit_code code = exit_code_of(&fault);

@@ -161,7 +161,8 @@ static void put_line(struct jsonw *w)
     fflush(stdout);
 }
 
-void batch_report_problem(const struct options *options, const char *file, const char *text)
+void batch_report_problem(const struct options *options, const char *file, const struct fault *at,
+                          const char *text)
 {
     struct jsonw w;
 
@@ -171,6 +172,10 @@ void batch_report_problem(const struct options *options, const char *file, const
     jsonw_string(&w, "event", "problem");
     if (file)
         jsonw_string(&w, "file", file);
+    if (at) {
+        jsonw_uint(&w, "line", at->line);
+        jsonw_uint(&w, "column", at->column);
+    }
     jsonw_string(&w, "message", text);
     put_line(&w);
 }

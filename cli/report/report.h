@@ -52,8 +52,10 @@ int batch_report_flaky(const struct options *options, bool *is_good);
  * in both cases.
  */
 enum exit_code batch_report_create(const struct options *options, struct batch_report **out);
-/** With --json, prints a "problem" event: why a part of the run is missing. `file` may be NULL. */
-void batch_report_problem(const struct options *options, const char *file, const char *text);
+/** With --json, prints a "problem" event: why a part of the run is missing. `file` may be NULL, and
+ * `at` too, whose position in the file is printed. */
+void batch_report_problem(const struct options *options, const char *file, const struct fault *at,
+                          const char *text);
 /** Reports shards that are missing or incomplete, or a refused line of standard input. */
 void batch_report_gap(struct batch_report *report, const char *name, const char *text);
 void batch_report_begin(struct batch_report *report, const struct batch_outline *outline);

@@ -193,8 +193,11 @@ static void write_failure_facts(struct textw *w, const struct case_result *resul
 {
     char text[PRINT_TEXT_MAX];
 
-    textw_printf(w, "<ul class=\"facts\">");
-    write_fact(w, "job file", result->file, SHORT_MAX);
+    textw_printf(w, "<ul class=\"facts\"><li><span class=\"key\">job file</span> ");
+    html_short(w, result->file, SHORT_MAX);
+    if (result->line)
+        textw_printf(w, ":%" PRIu32 ":%" PRIu32, result->line, result->column);
+    textw_printf(w, "</li>\n");
     write_fact(w, "member", result->pointer, SHORT_MAX);
     write_fact(w, "reason", case_reason_word(result->reason), SHORT_MAX);
     textw_printf(w, "<li><span class=\"key\">attempts</span> %" PRIu32 "</li>", result->attempts);

@@ -80,6 +80,8 @@ static const struct field case_fields[] = {
     {"remark", TEXT, AT(remark), IF_SET, NULL, RESULT_LAST},
     {"reason", WORD, AT(reason), IF_SET, reason_words, RESULT_FAILURE},
     {"message", TEXT, AT(message), IF_SET, NULL, RESULT_FAILURE},
+    {"line", COUNT_32, AT(line), IF_SET, NULL, RESULT_FAILURE},
+    {"column", COUNT_32, AT(column), IF_PREVIOUS, NULL, RESULT_FAILURE},
     {"pointer", TEXT, AT(pointer), IF_SET, NULL, RESULT_FAILURE},
     {"difference", OBJECT, AT(difference), IF_SET, NULL, RESULT_FAILURE},
     {"kept", TEXT, AT(kept), IF_SET, NULL},
@@ -540,7 +542,8 @@ static size_t size_of(const struct field *field)
     case COUNT_64:
         return sizeof(uint64_t);
     case WORD:
-        return sizeof(unsigned);
+    case COUNT_32:
+        return sizeof(uint32_t);
     case BASIS:
         return sizeof(struct fingerprint);
     default:
@@ -610,6 +613,8 @@ void case_result_sentence(struct textw *w, const struct case_result *result, esc
 
     print_place(place, result->pointer ? result->pointer : "", message);
     escaped_write(w, result->file, rule);
+    if (result->line)
+        textw_printf(w, ":%" PRIu32 ":%" PRIu32, result->line, result->column);
     if (*place || *message)
         textw_printf(w, ": ");
     escaped_write(w, place, rule);

@@ -110,6 +110,7 @@ struct case_result {
     /* Times of the last attempt's jobs that moved data: predicted for the board of --profile (0:
      * unknown), and measured on this host. */
     uint64_t predicted_ns, transfers_ns;
+    uint32_t line, column; /* place of a syntax error in the job file, from 1; 0: none */
     struct fingerprint fingerprint;
     /* These members are NULL if they do not apply. */
     char *remark;        /* a sentence about what the last attempt does not compare */
@@ -163,7 +164,7 @@ void case_result_write(struct jsonw *w, const struct case_result *result, bool f
 int case_result_read(const struct json *value, struct case_result *result);
 
 /**
- * Writes file, place and message of a result, escaped with `rule`, for example "cases/a.json:
+ * Writes position, place and message of a result, escaped with `rule`, for example "cases/a.json:
  * expect: 2 of 24 elements differ".
  */
 void case_result_sentence(struct textw *w, const struct case_result *result, escaped_rule rule);

@@ -178,10 +178,12 @@ static int read_lines(struct reader *reader, struct frame *frame, int fd)
         size_t size;
         char *room = frame_room(frame, &size);
 
-        if (!room)
-            return fault_set(reader->fault, FAULT_LIMIT, NULL,
-                             "line %zu is too long: the file is not a state file",
-                             reader->line + 1);
+        if (!room) {
+            fault_set(reader->fault, FAULT_LIMIT, NULL, "the line is too long");
+            reader->fault->line = (unsigned)reader->line + 1;
+            reader->fault->column = 1;
+            return -1;
+        }
         ssize_t got = read(fd, room, size);
         if (got < 0 && errno == EINTR)
             continue;
@@ -360,11 +362,12 @@ static int blame_line(const struct state_file *state_file, const struct fault *l
     if (!line->line)
         return fault_set(fault, line->code, NULL, "%s: %s", shown, line->text);
     if (line->code == FAULT_INTERNAL) /* out of memory */
-        return fault_set(fault, line->code, NULL, "%s:%u: %s", shown, line->line, line->text);
+        return fault_set(fault, line->code, NULL, "%s:%u:%u: %s", shown, line->line, line->column,
+                         line->text);
     return fault_set(
         fault, line->code, NULL,
-        "%s:%u: %s%s; the file is not a state file, or was edited: give another --resume STATE",
-        shown, line->line, place, line->text);
+        "%s:%u:%u: %s%s; the file is not a state file, or was edited: give another --resume STATE",
+        shown, line->line, line->column, place, line->text);
 }
 
 /* Removes the incomplete last line of a killed run. */

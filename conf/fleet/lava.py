@@ -17,7 +17,7 @@ def plain(text):
 
 
 def sentence(case):
-    """Returns file, place of the fault (unless the message begins with the place) and message of a case."""
+    """Returns file, position or place of the fault (unless the message begins with the place) and message of a case."""
     text, place = case.get("message", case.get("reason", "")), ""
     for token in case.get("pointer", "").split("/")[1:]:
         index = re.fullmatch("[0-9]+", token)
@@ -25,7 +25,8 @@ def sentence(case):
     starts = (match.start() for match in re.finditer(r"(^|(?<=\.))[^.]", place))
     named = next((i for i in starts if re.match(re.escape(place[i:]) + r"([:.\[ ]|$)", text)), None)
     place = place[:named] if named is not None else place and place + ": "
-    return plain(case["file"] + (": " if place or text else "") + place + text)
+    position = f":{case['line']}:{case['column']}" if "line" in case else ""
+    return plain(case["file"] + position + (": " if place or text else "") + place + text)
 
 
 def word(name):

@@ -103,6 +103,8 @@ class Batch(NamedTuple):
             raise JobFailure(f"{reason}\n{again}")
         if done.returncode != 0 or case["status"] not in ("passed", "ran", "flaky"):
             at = f" (at {case['pointer']})" if case.get("pointer") else ""
+            if "line" in case:
+                at = f" (at {name}:{case['line']}:{case['column']})"
             reason = case.get("message", done.stderr.strip() or case["status"])
             advice = self._advice(case, [*words, "--update-golden", name])
             raise JobFailure(f"{case.get('reason', case['status'])}: {reason}{at}\n{again}{advice}")

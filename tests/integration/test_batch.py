@@ -208,9 +208,23 @@ class Verdicts(BatchCase):
         self.assertEqual(mismatch["pointer"], "/expect")
         self.assertEqual(mismatch["difference"]["at"], [0, 1, 2])
         self.assertEqual(cases["refused"]["pointer"], "/cfg/offset/0")
-        self.assertRegex(cases["syntax"]["message"], "^line 2, column 9: ")
+        self.assertEqual((cases["syntax"]["line"], cases["syntax"]["column"]), (2, 9))
+        self.assertFalse([name for name, case in cases.items() if "line" in case and name != "syntax"])
         self.assertEqual(cases["good"]["bytes"], 24)
         self.assertNotIn("message", cases["good"])
+
+    def test_positions(self):
+        """All reports name the place of a syntax error as FILE:LINE:COLUMN, as run does."""
+        self.write("cases/syntax.json", "{\n  \"op\": mov }")
+        place = "cases/syntax.json:2:9: "
+        message = self.ctl("run", "cases/syntax.json", code=2).err.removeprefix("mlictl: " + place)
+        result = self.batch("cases", "--resume", "s.jsonl", "--junit", "r.xml", "--html", "page", code=1)
+        self.assertTrue(result.out.startswith(f"ERROR  {place}{message}1 case: 1 error; "), result.out)
+        self.assertEqual(ElementTree.fromstring(self.read("r.xml")).find(".//error").text, place + message.strip())
+        self.assertIn("cases/syntax.json:2:9</li>", self.read("page/index.html").decode())
+        self.assertIn(f'message: "{place}', self.batch("cases", "--tap", code=1).out)
+        merged = self.batch("merge", "s.jsonl", "--json", code=1).json[1]
+        self.assertEqual((merged["line"], merged["column"], "op: " + merged["message"] + "\n"), (2, 9, message))
 
     def test_a_hostile_file_does_not_stop_the_batch(self):
         self.add("good")

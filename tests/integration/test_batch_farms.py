@@ -201,7 +201,7 @@ EVENTS = [
     case("flaky", "flaky", "timeout", "took longer than 5 ms", attempts=3),
     case("conv/tile_3", "failed", "mismatch", MISMATCH, again=AGAIN),
     case("a#b\\c\n\"<&>'\x1b[31m\ufffd\x9b\uffff", "error", "unreadable",
-         "]]> & \t \x01\x7f \u20ac\U0001f600 \ufffd\ufffd\ufffd", again="mlictl run 'it'\\''s here/a b'",
+         "]]> & \t \x01\x7f \u20ac\U0001f600 \ufffd\ufffd\ufffd", again="mlictl run 'it'\\''s here/a b'", line=3, column=5,
          name_bytes=b"a#b\\c\n\"<&>'\x1b[31m\xff\xc2\x9b\xef\xbf\xbf".hex()),
     case("u", "updated", "mismatch", "wrote g.npy.new"),
     case("bare", "ran"),
@@ -214,7 +214,7 @@ KTAP = f"""KTAP version 1
   KTAP version 1
   # Subtest: (root)
   1..5
-  # error: cases/a.json: expect: {HOSTILE}
+  # error: cases/a.json:3:5: expect: {HOSTILE}
   # attempts 1
   # rerun: mlictl run 'it'\\''s here/a b'
   # duration_ns 1234567
@@ -256,7 +256,7 @@ flaky flaky: cases/a.json: expect: took longer than 5 ms
 failed conv/tile_3: cases/a.json: expect: {MISMATCH}
 <LAVA_SIGNAL_TESTCASE TEST_CASE_ID=tile_3 RESULT=fail{MEASURED}
 <LAVA_SIGNAL_TESTSET STOP>
-error a#b\\c?"&lt;&>'?[31m\ufffd?\uffff: cases/a.json: expect: {HOSTILE}
+error a#b\\c?"&lt;&>'?[31m\ufffd?\uffff: cases/a.json:3:5: expect: {HOSTILE}
 <LAVA_SIGNAL_TESTCASE TEST_CASE_ID=a_b_c________31m______ RESULT=fail{MEASURED}
 updated u: cases/a.json: expect: wrote g.npy.new
 <LAVA_SIGNAL_TESTCASE TEST_CASE_ID=u RESULT=fail{MEASURED}

@@ -33,8 +33,8 @@ class Merge(Case):
         self.assertEqual(result.err, "".join(f"mlictl: {c}\n" for c in complaints))
         self.assertEqual(result.out, report or "")
         events = self.merge("--json", *files, code=code).json
-        printed = [(e["file"] + ": " if "file" in e else "") + e["message"]
-                for e in events if e["event"] == "problem"]
+        printed = [":".join(str(e[key]) for key in ("file", "line", "column") if key in e) +
+                   (": " if "file" in e else "") + e["message"] for e in events if e["event"] == "problem"]
         self.assertEqual(printed, list(complaints))
         self.assertEqual([e["event"] for e in events if e["event"] in ("begin", "end")],
                          ["begin", "end"] if report else [])
@@ -217,15 +217,15 @@ class Merge(Case):
                 (".", ".: not a regular file"),
                 ("fifo", "fifo: not a regular file"),
                 ("/dev/zero", "/dev/zero: not a regular file"),
-                ("long.jsonl", "long.jsonl: line 1 is too long: the file is not a state file"),
-                ("line.jsonl", "line.jsonl: line 3: event: missing, a string is required; "
+                ("long.jsonl", "long.jsonl:1:1: the line is too long; the file is not a state file, or was edited"),
+                ("line.jsonl", "line.jsonl:3:1: event: missing, a string is required; "
                                "the file is not a state file, or was edited")):
             code = 1 if files == "long.jsonl" else 2
             self.assert_complaints([files], complaint, code=code)
         self.assert_complaints(["job.json"], "job.json: the file has no complete \"begin\" line")  # no newline
         self.write("job.json", json.dumps({"op": "mov"}) + "\n")
         self.assert_complaints(["job.json"],
-                         "job.json: line 1: event: missing, a string is required; "
+                         "job.json:1:1: event: missing, a string is required; "
                          "the file is not a state file, or was edited", code=2)
 
     def test_usage(self):

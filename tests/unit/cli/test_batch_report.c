@@ -86,14 +86,18 @@ static enum exit_code report_everything(struct batch_report *report, bool hostil
     struct case_result flaky =
         results_make_failed("flaky", CASE_FLAKY, CASE_WHY_TIMEOUT, "took longer than 5 ms");
 
+    struct case_result error =
+        hostile ? make_hostile()
+                : results_make_failed("e", CASE_ERROR, CASE_WHY_UNREADABLE, "no file");
+
     flaky.attempts = 3;
+    error.line = hostile ? 0 : 3;
+    error.column = hostile ? 0 : 5;
     batch_report_begin(report, &outline);
     report_case(report, results_make("plain", CASE_PASSED));
     report_case(report, flaky);
     report_case(report, make_mismatch());
-    report_case(report, hostile
-                            ? make_hostile()
-                            : results_make_failed("e", CASE_ERROR, CASE_WHY_UNREADABLE, "no file"));
+    report_case(report, error);
     report_case(report,
                 results_make_failed("u", CASE_UPDATED, CASE_WHY_MISMATCH, "wrote g.npy.new"));
     report_case(report, results_make("bare", CASE_RAN));
@@ -120,7 +124,7 @@ static void check_told(const char *line, bool hostile, const char *expected)
     "FLAKY  flaky in cases/a.json: expect: took longer than 5 ms; passed at attempt 3\n"           \
     "FAILED conv/tile_3 in " MISMATCH "\n"                                                         \
     "       rerun: " AGAIN "\n"                                                                    \
-    "ERROR  e in cases/a.json: expect: no file\n"                                                  \
+    "ERROR  e in cases/a.json:3:5: expect: no file\n"                                              \
     "UPDATED u in cases/a.json: expect: wrote g.npy.new\n"
 #define SUMMARY                                                                                    \
     "6 cases: 1 passed, 1 flaky, 1 failed, 1 error, 1 updated, 1 ran, compares nothing; 2 not "    \
@@ -413,7 +417,7 @@ static void test_events(void **state)
         "tile_3/job.json\",\"again\":\"" AGAIN "\"}\n"
         "{\"event\":\"case\",\"name\":\"e\",\"file\":\"cases/a.json\",\"status\":\"error\","
         "\"attempts\":1,\"ns\":1234567,\"bytes\":24,\"reason\":\"unreadable\",\"message\":\"no "
-        "file\",\"pointer\":\"/expect\"}\n"
+        "file\",\"line\":3,\"column\":5,\"pointer\":\"/expect\"}\n"
         "{\"event\":\"case\",\"name\":\"u\",\"file\":\"cases/a.json\",\"status\":\"updated\","
         "\"attempts\":1,\"ns\":1234567,\"bytes\":24,\"reason\":\"mismatch\",\"message\":\"wrote "
         "g.npy.new\",\"pointer\":\"/expect\"}\n"

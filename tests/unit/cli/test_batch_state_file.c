@@ -221,7 +221,7 @@ static void test_refused(void **state)
     (void)state;
     fputs("{\"op\":\"mov\"}\n", file);
     fclose(file);
-    check_refused(path, ":1: event: missing, a string is required; the file is not a state file, "
+    check_refused(path, ":1:1: event: missing, a string is required; the file is not a state file, "
                         "or was edited: give another --resume STATE");
     snprintf(inside, sizeof inside, "%s/x", path);
     check_refused(inside, ": cannot be opened: Not a directory");
