@@ -449,12 +449,10 @@ static void tick(void *context)
 {
     struct batch *batch = context;
     struct fault fault;
-    uint32_t repeats = batch->settings->trial.repeat;
     uint32_t now = atomic_load_explicit(&batch->repeat_now, memory_order_relaxed);
 
-    if (repeats > 1 && now > 0)
-        batch_report_repeat(batch->report, now, repeats);
-    batch_report_tick(batch->report, clock_ns() - batch->begin_ns);
+    batch_report_tick(batch->report, clock_ns() - batch->begin_ns, now,
+                      batch->settings->trial.repeat);
     if (batch->has_state_file && !batch->write_failed)
         written(batch, state_file_tick(&batch->state_file, &fault), &fault);
 }

@@ -75,16 +75,6 @@ static int collect(struct collector *collector, const struct job_file *file)
     return 0;
 }
 
-/* Returns `name`, relative to the first `length` bytes of `directory`, on the heap; or NULL. */
-static char *join(const char *directory, int length, const char *name)
-{
-    char *path = NULL;
-
-    if (name[0] == '/')
-        length = 0;
-    return asprintf(&path, "%.*s%s", length, directory, name) < 0 ? NULL : path;
-}
-
 static void note_contents(struct fingerprint *fingerprint, const struct job_file *file,
                           struct contents *contents, bool recheck)
 {
@@ -145,7 +135,10 @@ static bool changed_input(const struct fingerprint *fingerprint, const char *pat
     for (size_t i = 0; i < fingerprint->count; i++) {
         const struct input_file *file = &fingerprint->files[i];
         struct content now = {.word = CONTENT_CHANGED};
-        char *joined = join(path, length, file->name);
+        char *joined;
+
+        if (asprintf(&joined, "%.*s%s", *file->name == '/' ? 0 : length, path, file->name) < 0)
+            joined = NULL;
         bool same = joined && contents_same(contents, joined, &file->content, &now);
 
         if (!same && joined)

@@ -205,14 +205,9 @@ void batch_report_result(struct batch_report *report, const struct case_result *
     EACH(report, result, result)
 }
 
-void batch_report_tick(struct batch_report *report, uint64_t ns)
+void batch_report_tick(struct batch_report *report, uint64_t ns, uint32_t now, uint32_t all)
 {
-    EACH(report, tick, ns)
-}
-
-void batch_report_repeat(struct batch_report *report, uint32_t now, uint32_t all)
-{
-    EACH(report, repeat, now, all)
+    EACH(report, tick, ns, now, all)
 }
 
 void batch_report_not_run(struct batch_report *report, const char *name, const char *file)

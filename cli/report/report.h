@@ -67,11 +67,9 @@ void batch_report_ended(struct batch_report *report, const struct case_result *r
 /** Adds the result of a case to the other reports. Call it in the order of the names, unless the
  * outline is open: the cases then are not known before they end. */
 void batch_report_result(struct batch_report *report, const struct case_result *result);
-/** Updates the live line, about ten times a second; `ns` since batch_report_begin(). */
-void batch_report_tick(struct batch_report *report, uint64_t ns);
-/** Sets the number of the newest attempt: `now` of `all` attempts at a case. With --repeat, call
- * it before each tick. */
-void batch_report_repeat(struct batch_report *report, uint32_t now, uint32_t all);
+/** Updates the live line, about ten times a second; `ns` since batch_report_begin(). The newest
+ * attempt is number `now` of `all` attempts at a case; 0: no attempt yet. */
+void batch_report_tick(struct batch_report *report, uint64_t ns, uint32_t now, uint32_t all);
 /** Reports a case that has not run, before batch_report_end(). */
 void batch_report_not_run(struct batch_report *report, const char *name, const char *file);
 /** Ends the report. Returns summary->exit, or FAILED instead of DONE if writing a report failed. */
@@ -114,8 +112,7 @@ struct reporter {
     void (*note)(void *state, const char *text);
     void (*ended)(void *state, const struct case_result *result);
     void (*result)(void *state, const struct case_result *result);
-    void (*tick)(void *state, uint64_t ns);
-    void (*repeat)(void *state, uint32_t now, uint32_t all);
+    void (*tick)(void *state, uint64_t ns, uint32_t now, uint32_t all);
     void (*not_run)(void *state, const char *name, const char *file);
     /** Returns 0, or -1 after printing what could not be written. Called at most once. */
     int (*end)(void *state, const struct batch_summary *summary);

@@ -305,7 +305,7 @@ struct progress {
     struct batch_outline outline;
     size_t count[CASE_STATUS_COUNT];
     size_t ended;
-    uint32_t repeat, repeats; /* with --repeat: number of the newest attempt; 0: no --repeat */
+    uint32_t repeat, repeats; /* number of the newest attempt, and of the attempts at a case */
     uint64_t ns;
     struct sample samples[SAMPLES]; /* a ring */
     size_t sampled;
@@ -376,7 +376,7 @@ static void put_line(struct textw *w, const struct progress *progress)
     else
         textw_printf(w, "%zu/%zu %3u %%", progress->ended, all,
                      all ? (unsigned)((uint64_t)progress->ended * 100 / all) : 100);
-    if (progress->repeats)
+    if (progress->repeats > 1 && progress->repeat > 0)
         textw_printf(w, ", repeat %" PRIu32 " of %" PRIu32, progress->repeat, progress->repeats);
     /* Put problems first, because a narrow window cuts off the end of the line. */
     case_counts_write(w, progress->count, CASE_FLAKY, ", ");
@@ -430,19 +430,13 @@ static void progress_ended(void *state, const struct case_result *result)
         show(progress);
 }
 
-static void progress_repeat(void *state, uint32_t now, uint32_t all)
-{
-    struct progress *progress = state;
-
-    progress->repeat = now;
-    progress->repeats = all;
-}
-
-static void progress_tick(void *state, uint64_t ns)
+static void progress_tick(void *state, uint64_t ns, uint32_t now, uint32_t all)
 {
     struct progress *progress = state;
 
     progress->ns = ns;
+    progress->repeat = now;
+    progress->repeats = all;
     progress->due = true;
     sample(progress);
     show(progress);
@@ -459,5 +453,4 @@ const struct reporter reporter_progress = {.size = sizeof(struct progress),
                                            .begin = progress_begin,
                                            .ended = progress_ended,
                                            .tick = progress_tick,
-                                           .repeat = progress_repeat,
                                            .finish = progress_finish};

@@ -125,11 +125,9 @@ static void result(void *state, const struct case_result *result)
 
 static int end(void *state, const struct batch_summary *summary)
 {
-    static const char *const whys[] = {[EXIT_CODE_DONE] = "",
-                                       [EXIT_CODE_FAILED] = "",
-                                       [EXIT_CODE_INVALID] = "",
-                                       [EXIT_CODE_LOST] = ": the connection was lost",
-                                       [EXIT_CODE_STOPPED] = ": interrupted"};
+    const char *why = summary->exit == EXIT_CODE_LOST      ? ": the connection was lost"
+                      : summary->exit == EXIT_CODE_STOPPED ? ": interrupted"
+                                                           : "";
     struct tap *tap = state;
 
     if (tap->open) {
@@ -138,7 +136,7 @@ static int end(void *state, const struct batch_summary *summary)
     }
     if (summary->not_run > 0)
         textw_printf(&tap->text, "Bail out! %zu of %zu cases have not run%s\n", summary->not_run,
-                     tap->selected, whys[summary->exit]);
+                     tap->selected, why);
     print_text(&tap->text);
     return 0;
 }

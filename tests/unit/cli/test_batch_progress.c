@@ -82,7 +82,7 @@ static void end_cases(void *progress, enum case_status status, int count)
 static void check_tick(void *progress, uint64_t ns, const char *expected)
 {
     news();
-    reporter_progress.tick(progress, ns);
+    reporter_progress.tick(progress, ns, 1, 1);
     assert_string_equal(news(), expected);
 }
 
@@ -139,13 +139,13 @@ static void test_window(void **state)
     (void)state;
     for (second = 1; second <= 60; second++) {
         end_cases(progress, CASE_PASSED, second <= 30 ? 1000 : 10);
-        reporter_progress.tick(progress, SECONDS(second));
+        reporter_progress.tick(progress, SECONDS(second), 1, 1);
     }
     /* The oldest of the 16 samples is 15 s old. */
     snprintf(line, sizeof line, "\r30300/100000  30 %%, 10 cases/s, 1:56:10 left\033[K");
     check_tick(progress, SECONDS(60), line);
     for (; second <= 90; second++)
-        reporter_progress.tick(progress, SECONDS(second));
+        reporter_progress.tick(progress, SECONDS(second), 1, 1);
     check_tick(progress, SECONDS(90), "\r30300/100000  30 %, 337 cases/s, 3:27 left\033[K");
     end(progress);
 }
@@ -177,6 +177,19 @@ static void test_width(void **state)
     end(progress);
 }
 
+/* With --repeat, shows the number of the newest attempt. */
+static void test_repeat(void **state)
+{
+    void *progress = begin(1000, 0);
+
+    (void)state;
+    reporter_progress.tick(progress, 1, 0, 10);
+    assert_string_equal(news(), "\r0/1000   0 %\033[K");
+    reporter_progress.tick(progress, 2, 3, 10);
+    assert_string_equal(news(), "\r0/1000   0 %, repeat 3 of 10\033[K");
+    end(progress);
+}
+
 /* Any other output clears the live line first. */
 static void test_other_lines(void **state)
 {
@@ -198,8 +211,8 @@ static void test_other_lines(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        TEST(test_line),     TEST(test_resumed), TEST(test_window),
-        TEST(test_far_away), TEST(test_width),   TEST(test_other_lines),
+        TEST(test_line),  TEST(test_resumed),     TEST(test_window), TEST(test_far_away),
+        TEST(test_width), TEST(test_other_lines), TEST(test_repeat),
     };
 
     return cmocka_run_group_tests_name("batch progress", tests, NULL, NULL);

@@ -101,7 +101,7 @@ static enum exit_code report_everything(struct batch_report *report, bool hostil
     report_case(report,
                 results_make_failed("u", CASE_UPDATED, CASE_WHY_MISMATCH, "wrote g.npy.new"));
     report_case(report, results_make("bare", CASE_RAN));
-    batch_report_tick(report, 5);
+    batch_report_tick(report, 5, 1, 1);
     batch_report_not_run(report, "never/begun", "cases/never/begun.json");
     return batch_report_end(report, &summary);
 }
