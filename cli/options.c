@@ -190,7 +190,7 @@ int options_parse(struct options *options, const struct option *table, int argc,
             if (parse_word(options, argv + i, &used))
                 return -1;
         } else {
-            /* Stores the arguments at the front of argv, over words that were parsed already. */
+            /* Collects arguments at the start of argv, where all words have been parsed already. */
             options->arguments[options->argument_count++] = word;
         }
         i += used;
@@ -322,7 +322,8 @@ struct print_style options_style(const struct options *options)
                                 .quiet = options_get(options, "quiet") != NULL};
 }
 
-/* Returns the columns of the help beside an indent: some words fit in also on a narrow terminal. */
+/* Returns the number of columns for help text with this indent. On a narrow terminal lines may be
+ * longer than the terminal is wide, because some words must fit in. */
 static size_t help_columns(size_t indent)
 {
     int rows = 0, columns = HELP_WIDTH;

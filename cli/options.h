@@ -37,7 +37,7 @@ struct value {
                                  of a file, or null; the list ends with null */
 };
 
-/* Values of several commands. Values with words are declared where the words are defined. */
+/* Kinds of values that options of several commands have. */
 extern const struct value value_file, value_job_file, value_directory, value_engine, value_profile;
 
 /*
@@ -50,8 +50,8 @@ struct option {
     const char *value; /* name of its value ("PATH"), or null: it takes no value */
     const char *help;
     bool repeats;              /* may be given several times: options_next() */
-    const struct value *takes; /* kind of the value; null: a number, a name, any text */
-    unsigned uses;             /* bits that the command defines, such as for options_only() */
+    const struct value *takes; /* kind of the value; null: any text, such as a number or a name */
+    unsigned uses;             /* bits with a meaning that the command defines (options_only()) */
     const char *absent; /* why this build refuses the option, and does not list it; or null */
 };
 
@@ -144,7 +144,8 @@ struct print_style options_style(const struct options *options);
 
 /**
  * Prints text, the first line at column `column` and the others with an indent of `indent`. Wraps
- * lines at 100 columns; on a terminal with less, at its width, and then newlines are spaces.
+ * lines at 100 columns. On a narrower terminal, wraps at its width and ignores the newlines in the
+ * text.
  */
 void options_print_wrapped(const char *text, size_t column, size_t indent);
 

@@ -32,8 +32,8 @@ struct attempt_plan {
 enum attempt_end {
     ATTEMPT_ENDED,
     ATTEMPT_INTERRUPTED, /* the user pressed ^C: the attempt has no result */
-    ATTEMPT_LOST,        /* the connection was lost (`lost`): the attempt has no result */
-    ATTEMPT_UNCOUNTED    /* only as the end of a trial: the queue did not count its result */
+    ATTEMPT_LOST,        /* the connection was lost, so the attempt has no result */
+    ATTEMPT_UNCOUNTED    /* the queue did not count the result; only a trial can end so */
 };
 
 struct attempt {

@@ -483,7 +483,8 @@ static void clean(const struct batch *batch, bool whole)
         kept_clean(keeping, batch->cases, all, &batch->begin);
 }
 
-/* Writes the outline of an open run after its last case. */
+/* Writes to the state file which cases the run had. An open run knows this only after its last
+ * case. */
 static void close_outline(struct batch *batch)
 {
     struct fault fault;

@@ -5,8 +5,8 @@
 #include "cli/link/tuning_choice.h"
 #include "cli/report/report.h"
 
-/* The options that macros add have no bits in `uses`: a run and a worker take them, and each of
- * these options may change the result of a case. */
+/* Options without bits in `uses`, such as those of the macros, belong to a run and to a worker, and
+ * may change the result of a case. */
 const struct option batch_options[] = {
     {"jobs", 'j', "N",
      "Run at most N cases at a time (default: number of processors; 1 with -H or --profile).",

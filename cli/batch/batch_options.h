@@ -24,7 +24,8 @@
 
 /* The column `uses` of batch_options[]. */
 enum {
-    /* Forms of the command that take the option; without these bits: a run and a worker. */
+    /* Forms of the command that take the option. An option with none of these bits belongs to a run
+       and to a worker. */
     IN_RUN = 1,     /* mlictl batch PATH... */
     IN_WORKER = 2,  /* mlictl batch --queue URL */
     IN_MERGE = 4,   /* mlictl batch merge */

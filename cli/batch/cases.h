@@ -30,7 +30,7 @@ struct batch_case {
     bool passed;               /* the case has passed in this run, or its known result is a pass */
     struct case_result *held;  /* its result, until the reports can have it; or NULL */
     struct queue_lease *lease; /* the queue's lease of the case, while the case runs; or NULL */
-    enum case_reason reason;   /* why `verdict` is set: the case is an error, and does not run */
+    enum case_reason reason; /* kind of the error that `verdict` states; such a case does not run */
     const char *verdict;
 };
 

@@ -113,7 +113,7 @@ static void add_environment(struct xxh64 *x)
         add_text(x, getenv(names[i]));
 }
 
-/* Adds the contents of the file that --profile names. */
+/* Adds the contents of the file that --profile names to the checksum. */
 static int add_profile(struct xxh64 *x, const char *profile, struct fault *fault)
 {
     char *text;

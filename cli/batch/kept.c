@@ -206,7 +206,7 @@ static int list_read(struct kept_list *list)
     return 0;
 }
 
-/* Returns whether the lines that were read have the directory. */
+/* Returns whether the list of kept cases, as it was read, names this directory. */
 static bool list_has(const struct kept_list *list, const char *place)
 {
     return list->count > 0 &&
@@ -230,8 +230,8 @@ static int sync_list(const struct kept_list *list, bool is_new)
 }
 
 /*
- * Appends a line for a directory of the run; a new list also records keeping->is_ours. Returns 0,
- * or -1 with errno.
+ * Appends a line for a directory of the run. If the list is new, first writes a line that says
+ * whether the run made the directory of all kept cases. Returns 0, or -1 with errno.
  */
 static int list_add(struct kept_list *list, const char *place, const struct keeping *keeping)
 {
@@ -255,8 +255,8 @@ static int list_add(struct kept_list *list, const char *place, const struct keep
     return result == 0 && keeping->sync ? sync_list(list, status.st_size == 0) : result;
 }
 
-/* Replaces the file: a run that is killed, or a power cut, leaves the old or the new list. A run
- * that waits for the lock of the old file opens the new one. */
+/* Replaces the list by a rename. So a run that is killed, or a power cut, leaves the old or the new
+ * list. Another run that waits for the lock of the old file then opens the new file. */
 static void replace(int root, const struct textw *w)
 {
     struct output output;
@@ -640,7 +640,7 @@ static void remove_place(struct cleaner *cleaner, const char *place, const struc
     free(path);
 }
 
-/* Drops the lines of directories that no longer exist or that links replaced. */
+/* Drops the lines of directories that no longer exist, or in whose place there is a link. */
 static void drop_lines(struct cleaner *cleaner)
 {
     struct kept_list *list = &cleaner->list;
@@ -824,9 +824,9 @@ void evidence_finish(struct evidence *evidence)
 }
 
 /*
- * Returns the length of the character at `at` if a place can have it unchanged. Returns 0 for
- * control and format characters and bytes that are not UTF-8: a user could not read or type the
- * place.
+ * Returns the length of the character at `at` if the name of a directory can have it unchanged.
+ * Returns 0 for control and format characters and bytes that are not UTF-8, because a user could
+ * not read or type such a name.
  */
 static size_t plain_bytes(const char *at)
 {
@@ -837,10 +837,12 @@ static size_t plain_bytes(const char *at)
 }
 
 /*
- * Replaces by "%" and two digits: a leading slash, and the dots of a part of a name that has only
- * dots, because both would lead out of the directory; bytes for which plain_bytes() is 0; "%"
- * itself; and the dot of a leading ".kept", because the list and the pool have names that begin
- * so.
+ * Returns the directory for a kept case: `directory`, a slash, and the name of the case. These
+ * bytes of the name become "%" and two digits:
+ * - a leading slash, and dots if a part of the name has only dots: they would lead out of
+ * `directory`
+ * - bytes for which plain_bytes() returns 0, and "%" itself
+ * - the dot of a leading ".kept", because the list and the pool have such names
  */
 char *kept_place(const char *directory, const char *name)
 {
@@ -1043,7 +1045,7 @@ static int keep_files(const struct keeper *keeper, const struct evidence *eviden
     static char params[] = "params.json", got[] = "given.json";
     char source[JOB_NAME_SIZE], golden[JOB_NAME_SIZE], out[32], given[32];
     char wanted[JOB_NAME_SIZE] = "golden.json";
-    /* Copies pointers: *evidence->job still owns the members that are not replaced below. */
+    /* A shallow copy: *evidence->job owns all members that are not replaced below. */
     struct job_spec job = *evidence->job;
 
     snprintf(out, sizeof(out), "out.%s", ending_of(&job.dst));

@@ -352,7 +352,7 @@ struct collection {
     struct queue_status status; /* numbers of the cases that have no result */
     struct batch_summary summary;
     bool late;        /* --timeout has passed, or a signal has arrived */
-    uint64_t program; /* build of the first result */
+    uint64_t program; /* the build of mlictl that the first result names */
     bool mixed;       /* results of several builds of mlictl */
 };
 

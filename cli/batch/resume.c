@@ -35,8 +35,8 @@ static void keep_name(void *name)
 
 struct collector {
     struct fingerprint *fingerprint;
-    void *known;  /* tree of files that were noted, or that an earlier job writes */
-    size_t bytes; /* total bytes of all names that were noted */
+    void *known; /* tree of names: files in the fingerprint, and files that an earlier job writes */
+    size_t bytes; /* total bytes of the names in the fingerprint */
     size_t capacity;
 };
 
@@ -183,8 +183,8 @@ static bool is_kept(const struct keeping *keeping, const struct case_result *the
     return there;
 }
 
-/* Returns why the files that its run wrote make a result invalid, or NULL. A report must not name
- * files that do not exist. */
+/* A result of an earlier run names files that this run wrote. Returns why the result cannot be used
+ * any more, such as a missing file, or NULL. */
 static const char *output_reason(const struct resume *resume, const struct case_result *then)
 {
     const struct keeping *keeping = resume->keeping;
@@ -349,7 +349,7 @@ int case_inputs_read(const char *path, struct contents *contents, uint64_t *inpu
         fault_set(fault, why.code, NULL, "%s: %s", print_path(shown, path), why.text);
     } else {
         fingerprint.job_file = digest64(text.bytes, text.length);
-        /* An invalid job file has no other inputs. */
+        /* If the job file is invalid, no other file can change the result. */
         if (job_file_load_text(&file, path, &text, &ignored) == 0) {
             resume_note_inputs(&fingerprint, &file, contents);
             job_file_finish(&file);

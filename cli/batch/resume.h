@@ -46,7 +46,7 @@ void resume_report(struct batch_report *report, struct batch_case *const *cases,
 
 /* The checksum of all files that a case reads: machines compare it to detect different files. */
 
-/** Returns the checksum of the job file and the files in the fingerprint, without the setup. */
+/** Returns the checksum of the contents that the fingerprint has: job file and all other files. */
 uint64_t case_inputs_of(const struct fingerprint *fingerprint);
 
 /** Reads the job file `path`, and the files that its jobs read. Sets *inputs to their checksum.

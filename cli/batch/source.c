@@ -11,7 +11,7 @@
 #include "cli/term/exit_code.h"
 #include "cli/term/print.h"
 
-/* BUFFER_SIZE limits a line with its comment; the limit for its path is smaller (cases.c). */
+/* A line of standard input has a path and a comment, together at most BUFFER_SIZE bytes. */
 enum { BUFFER_SIZE = 64 * 1024, WAIT_MS = 100 };
 
 static enum source_answer take_listed(void *context, struct batch_case **out, struct fault *fault)

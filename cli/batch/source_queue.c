@@ -49,8 +49,8 @@ static enum source_answer take_none(struct source_queue *source, enum queue_answ
     return SOURCE_END;
 }
 
-/* Returns how this worker gives back a case whose files differ: the server counts only its first
- * refusal of a case. */
+/* Returns how this worker returns a case to the queue because its files differ. Only the first time
+ * it is a refusal that the server counts. */
 static enum queue_return note_refusal(struct source_queue *source, const char *name)
 {
     enum queue_return how = QUEUE_REFUSED;

@@ -14,8 +14,8 @@ enum { TICK_NS = 100 * CLOCK_NS_PER_MS, NS_PER_S = 1000 * 1000 * 1000 };
 /* A case that has ended: a worker passes it to the thread that waits in workers_run(). */
 struct ended_case {
     struct ended_case *next;
-    struct batch_case *batch_case; /* the case; NULL: the source has only a message */
-    bool refused;                  /* true: the source refused the case */
+    struct batch_case *batch_case; /* the case; NULL if there is only a message to print */
+    bool refused;                  /* true: the case could not be taken; `message` says why */
     struct fault message;
     struct trial trial;
 };
@@ -96,7 +96,8 @@ static struct ended_case *take(struct shared *shared)
     return NULL;
 }
 
-/* Returns whether a trial of the case was made: its result was not known before. */
+/* Returns whether the case was run now. (The result of other cases is known from an earlier run.)
+ */
 static bool runs(const struct ended_case *ended)
 {
     return ended->batch_case && !ended->batch_case->known;

@@ -43,7 +43,7 @@ enum source_answer {
     SOURCE_LOST     /* no further case, because of a fault */
 };
 
-/** Fills the fault: a source is out of memory. Returns SOURCE_LOST. */
+/** Fills the fault: there is no memory for the cases of a source. Returns SOURCE_LOST. */
 static inline enum source_answer source_no_memory(struct fault *fault)
 {
     fault_no_memory(fault);
@@ -74,7 +74,7 @@ struct source_list {
     atomic_size_t next;
 };
 
-/** Returns the source of a list, which it borrows. */
+/** Makes a source of a list of cases. The source borrows *list. */
 struct case_source source_list_of(struct source_list *list);
 
 /*
@@ -101,7 +101,7 @@ struct source_input {
     bool at_end, ended; /* read() has returned 0; all lines in `buffer` were taken too */
 };
 
-/** Returns the source of `input`, whose members up to `context` are set. */
+/** Makes a source of standard input. The caller has set the members of *input up to `context`. */
 struct case_source source_input_init(struct source_input *input);
 void source_input_finish(struct source_input *input);
 
@@ -115,7 +115,7 @@ enum { REFUSED_MAX = 256 };
 
 struct source_queue {
     struct cases *cases;       /* list to which cases are added */
-    const char *root;          /* directory of the paths in the queue */
+    const char *root;          /* paths in the queue are relative to this directory */
     struct contents *contents; /* checksums of files */
     bool follow;               /* when no case is left, wait for further cases */
     /* Private: */
@@ -152,8 +152,8 @@ struct workers_callbacks {
      * result. Returns false to start no further case. */
     bool (*ended)(void *context, struct batch_case *batch_case, struct trial *trial);
     /**
-     * Record the known result of a case, and why the source refused a case. NULL if the source
-     * never has such cases.
+     * reused() records a result that is known from an earlier run. refused() records why the source
+     * refused a case. Each may be NULL if the source has no such cases.
      */
     void (*reused)(void *context, const struct batch_case *batch_case);
     void (*refused)(void *context, const struct fault *fault);

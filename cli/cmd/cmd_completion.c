@@ -194,9 +194,9 @@ static const struct offers offers_bash[OFFERS] = {
 };
 
 /*
- * For an option without listed values, zsh shows only the name of the value. zsh ends an action at
- * a colon, so actions with colons are functions; without the space before its name, the function
- * would get zsh's own arguments before the words.
+ * For an option without listed values, zsh shows only the name of the value. An action in zsh ends
+ * at a colon, so actions with colons are functions. The name of a function has a space before it,
+ * because zsh would otherwise pass arguments of its own before the words.
  */
 static const struct offers offers_zsh[OFFERS] = {
     [NO_VALUES] = {" ", ""},

@@ -32,7 +32,7 @@ struct verdict {
         SHAPES,
         CONTENT /* the elements differ: see `difference` */
     } kind;
-    const struct tensor_entry *a, *b; /* &nothing: the archive lacks the name */
+    const struct tensor_entry *a, *b; /* &nothing if the archive has no tensor of this name */
     struct difference difference;
 };
 
@@ -42,7 +42,7 @@ struct tally {
     uint64_t same, different, only_a, only_b;
 };
 
-/* Opens the tensor of an entry; `bytes`: see tensor_file_enter(). */
+/* Opens the tensor that an entry of an archive describes. `bytes`: see tensor_file_enter(). */
 static int open_entry(struct tensor_file *file, const struct side *side, struct tensor_entry *entry,
                       bool bytes, struct fault *fault)
 {

@@ -71,8 +71,8 @@ struct run {
     struct explain_output output;
     const char *job;          /* --job; null: all jobs */
     uint32_t channels;        /* value of --channels; 0: use the channels of each job */
-    const char *view;         /* --view; null: the defaults */
-    uint64_t descriptors;     /* --descriptors */
+    const char *view;         /* value of --view; null if it is not given */
+    uint64_t descriptors;     /* value of --descriptors */
     struct timeline timeline; /* timeline of the jobs on the board of --profile */
     /* The file that find_job() searched last, and the result of that search. */
     const struct job_file *file;

@@ -106,7 +106,7 @@ static int check_options(const struct options *options)
     return 0;
 }
 
-/* Returns the options without --profile: the service of the proof emulates no board. */
+/* Returns the options without --profile, because the proof runs both job files without a board. */
 static struct options without_profile(const struct options *options)
 {
     struct options without = *options;

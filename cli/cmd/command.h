@@ -25,7 +25,7 @@ enum { EXAMPLES_MAX = 8 };
 /* A form of a command that its first argument selects, as in `mlictl batch merge`. */
 struct form {
     const char *name, *arguments;
-    unsigned uses; /* bit of the options that the form takes */
+    unsigned uses; /* this form takes the options with this bit in option.uses */
     enum exit_code (*run)(const struct options *options);
 };
 
@@ -37,9 +37,9 @@ struct command {
     const char *details;   /* a paragraph for the help of the command */
     const struct option *options;
     const struct value *takes; /* kind of the arguments; null: the shell does not complete them */
-    const struct value *first; /* kind of the first argument if it differs; otherwise null */
-    struct example examples[EXAMPLES_MAX]; /* a test runs them; a null line ends them */
-    const struct form *forms; /* null: the command has no forms; a null name ends them */
+    const struct value *first; /* kind of the first argument if it is not `takes`; otherwise null */
+    struct example examples[EXAMPLES_MAX]; /* a test runs them; the last has a null line */
+    const struct form *forms; /* forms such as `batch merge`, the last with a null name; or null */
     enum exit_code (*run)(const struct options *options);
 };
 

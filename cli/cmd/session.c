@@ -38,7 +38,7 @@ enum colour_role job_state_colour(enum job_state state)
     return roles[state];
 }
 
-/* A line of the table in three parts. */
+/* A line of the table has three parts. */
 enum { NUMBER_MAX = 24, STATE_MAX = 16, REST_MAX = 512 + FAULT_TEXT_MAX };
 struct line {
     char number[NUMBER_MAX], state[STATE_MAX], rest[REST_MAX];

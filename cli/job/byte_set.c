@@ -116,8 +116,8 @@ static bool meet(struct part a, struct part b, uint64_t *budget)
     uint64_t first, last;
     const struct byte_set_loop *loop = &a.set->loop[a.level];
     narrow(&a, &b, &first, &last);
-    /* The run of `b` meets two iterations of `a` in succession, so it contains the last byte of
-     * the earlier iteration, and the sets meet. */
+    /* `b` is one run, which reaches into two successive iterations of `a`. So the run contains the
+     * last byte of the first of these, which is a byte of both sets. */
     if (is_run(&b) && first < last && span_of(a.set, a.level + 1) <= loop->step)
         return true;
     for (uint64_t i = first; i <= last && i < loop->count; i++) {

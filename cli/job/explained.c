@@ -9,8 +9,8 @@
 
 enum { PAGE = 4096 };
 
-/* Returns an address without memory, whose offset in a page is that of the first element if its
- * file were mapped. */
+/* Returns an address at which there is no memory. Its offset in a page is the one that the first
+ * element would have if the file were mapped. */
 static uint8_t *base_of(uint64_t offset)
 {
     return (uint8_t *)(uintptr_t)(PAGE + offset % PAGE);

@@ -61,8 +61,8 @@ struct explained {
     const char *stage; /* memory that the job is staged through; or null; borrowed */
     bool update;       /* the output exists, and the move overwrites a region of it */
     struct explained_side src, dst;
-    /* The addresses of the plan refer to no memory: subtract src_base or dst_base to get offsets.
-     * Each base has the offset in a page that the mapped tensor would have. */
+    /* There is no memory at the addresses of the plan: subtract src_base or dst_base to get
+     * offsets. An address has the same offset in a page as if the tensor's file were mapped. */
     mli_explanation move;
     const uint8_t *src_base, *dst_base;
     struct picture_views views;   /* rows and columns of pictures; all 0: the defaults */
@@ -91,8 +91,8 @@ int explained_own_parameters(const struct resolved *resolved, struct quant *own,
                              struct fault *fault);
 
 /**
- * Explains only the move of a job. `dst_bytes`: size of the destination; `own`: parameters of the
- * result. Returns 0 or -1.
+ * Explains only the move of a job. `dst_bytes` is the size of the destination, `own` has the
+ * quantisation parameters of the result. Returns 0, or -1 with the fault.
  */
 int explained_move(mli_explanation *move, const struct resolved *resolved, uint64_t dst_bytes,
                    const struct quant *own, struct fault *fault);
@@ -105,7 +105,7 @@ int explained_move(mli_explanation *move, const struct resolved *resolved, uint6
 int explained_check_apart(const struct explained *explained, const struct resolved *resolved,
                           struct fault *fault);
 
-/** Returns the word that a message has before the name of a tensor's file or buffer. */
+/** Returns what messages have before the name of a tensor: "buffer ", or nothing for a file. */
 static inline const char *explained_kind(const struct explained_side *side)
 {
     return side->buffer ? "buffer " : "";

@@ -55,7 +55,7 @@ struct board_remark {
     char text[240]; /* a sentence */
 };
 
-enum { BOARD_REMARKS_MAX = 6 }; /* one remark of each kind for source and destination */
+enum { BOARD_REMARKS_MAX = 6 }; /* source and destination have at most one remark of each kind */
 
 struct board_remarks {
     uint32_t count;
@@ -70,7 +70,7 @@ struct explained_board {
     uint64_t list_address[MLI_MOV_MAX_CHANNELS]; /* address of the descriptors of each channel */
     uint32_t channels;                           /* number of channels that share the move */
     bool kernel; /* true: a kernel on the core permutes in vector memory, without descriptors */
-    struct kernel_work work; /* the work of that kernel */
+    struct kernel_work work; /* work of the core's kernel; only if `kernel` is true */
     /* Plan of each channel, with addresses of the board. */
     struct mli_plan part[MLI_MOV_MAX_CHANNELS];
     struct list_count count; /* counts of all channels together */
@@ -98,14 +98,15 @@ int explained_board_init(struct explained_board *board, const struct job_board_c
                          uint64_t shown, struct fault *fault);
 
 /**
- * Adds to `sum` a move that begins when `sum` has ended; `sum` gets the destination of that move.
+ * Adds to `sum` the costs of a move that begins after all others of `sum` have ended. The
+ * destination of `sum` becomes that of this move.
  */
 void explained_board_append(struct explained_board *sum, const struct explained_board *next);
 
 /** Removes the remarks that are not about addresses. */
 void board_remarks_retain_addresses(struct board_remarks *remarks);
 
-/** Returns the word of a remark. Static storage. */
+/** Returns the word that names this kind of remark. Static storage. */
 const char *board_remark_word(enum board_remark_kind kind);
 
 /** Writes the remarks as an array of {rule, message}. */

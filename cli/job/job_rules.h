@@ -49,8 +49,8 @@ int job_rules_check_staging(const struct job_rules *rules, struct staging *stage
                             const struct produced *produced, struct fault *fault);
 
 /**
- * Writes the remarks about the addresses of a job, if there is a profile and the job can be on its
- * board. They are about the addresses that the job has if it is alone on the board. `produced`:
+ * Writes remarks about the addresses of a job on the board, if there is a profile and the job fits
+ * on its board. The addresses are those of a job that is the only one on the board. `produced`:
  * files that count as existing, or null.
  */
 void job_rules_advise(const struct job_rules *rules, const struct job_file *file,

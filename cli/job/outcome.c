@@ -46,7 +46,7 @@ static bool is_disturbed(const struct fault *fault, bool lost)
 
 static void complain_other(const struct expectation *expect, struct fault *fault)
 {
-    /* The fault's text names its place: print the pointer only if the pointers differ. */
+    /* If the codes are equal, only the pointers can differ: print the fault's pointer. */
     bool named = expectation_names(expect, fault);
     const char *pointer = named && fault->has_pointer ? fault->pointer : NULL;
     char wanted[ERROR_TEXT_MAX], got[ERROR_TEXT_MAX];

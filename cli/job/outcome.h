@@ -37,7 +37,7 @@ struct outcome {
     bool skipped;       /* true: the job was not begun; `fault` is the reason */
     bool validated;     /* true: the job was checked and not run */
     bool described;     /* true: `type`, `src` and `dst` are filled */
-    bool moved;         /* true: `result` is filled, and the output has its name */
+    bool moved;         /* true: `result` is filled, and the output file has its final name */
     uint64_t detached;  /* the number of a detached job; 0: the job is not detached */
     bool disconnected;  /* true: the connection is lost, and no other job can run */
     struct fault fault; /* FAULT_NONE after a success, even if the comparison failed */
@@ -105,6 +105,6 @@ void job_report_outcome(const struct print_style *style, const struct job_file *
 void job_report_validated(const struct print_style *style, const struct job_file *file,
                           const struct job_spec *job, const struct outcome *outcome);
 
-/** Prints only the object. */
+/** Prints the outcome of a job as one JSON object. */
 void job_report_json(const struct job_file *file, const struct job_spec *job,
                      const struct outcome *outcome);

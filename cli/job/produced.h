@@ -24,10 +24,11 @@ struct produced {
 void produced_finish(struct produced *produced);
 
 /**
- * Adds the file `path` with the content that `file` describes, in `fd` (owned from now on, also on
- * failure) or only described (-1); a described file may be in a directory that does not exist, and
- * is not added if no file can be at the path. Returns 0 or -errno: out of memory, or the directory
- * cannot be looked up.
+ * Adds the file `path`, which a job has written or will write. *file describes the tensor in it.
+ * `fd` has the content, and belongs to *produced from now on, also after a failure. With an fd of
+ * -1 only the description is known. Then the directory need not exist, and nothing is added if no
+ * file can be at the path. Returns 0 or -errno: out of memory, or the directory cannot be looked
+ * up.
  */
 int produced_add(struct produced *produced, const char *path, const struct tensor_file *file,
                  int fd);

@@ -209,7 +209,7 @@ static int plan_whole(struct resolved *r, struct fault *fault)
         return -1;
     r->whole.format = r->before.format;
     r->whole.header = r->before.header;
-    r->whole.header.big_endian = false; /* the copy that is updated is little-endian */
+    r->whole.header.big_endian = false; /* an update writes a new, little-endian file */
     r->whole.stat.st_size = r->before.stat.st_size;
     memcpy(r->whole.strides, r->before.strides, sizeof(r->whole.strides));
     return 0;

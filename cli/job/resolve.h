@@ -26,8 +26,8 @@ struct resolved {
         *wanted_path; /* paths with which this process opens the files; wanted_path: expect.params
                        */
     struct tensor_file src;
-    struct tensor_file before; /* the tensor in dst before an update, or in the buffer; rank 0: no
-                                  update, or an update of raw bytes */
+    struct tensor_file before; /* the tensor in the file or buffer that the job updates; rank 0 if
+                                  it updates nothing, or raw bytes */
     struct tensor_file expect; /* the golden file; closed: the job has none, or it is missing */
     struct tensor_file whole;  /* the planned output file; not open, stat.st_size is its size */
     /* The result of the move on the wire: rank, shape, mem_stride, data.capacity. Elements of 8 and
@@ -38,7 +38,7 @@ struct resolved {
     struct tensor_desc wanted;
     bool has_wanted;
     struct output output, params;
-    struct job wire; /* the caller sets the numbers of buffers */
+    struct job wire; /* the job for the service; the caller sets src.buffer and dst.buffer */
 };
 
 /** Resolves `job` of `file` without beginning its outputs. Apart from that, like resolved_init().

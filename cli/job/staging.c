@@ -67,7 +67,8 @@ static void describe_src(struct tensor_spec *src, char *buffer, size_t index,
     memcpy(src->desc.shape, tensor->shape, sizeof(src->desc.shape));
 }
 
-/* Finds the shapes of the tensors that the first two steps write. Both have the same size. */
+/* Finds the shapes of *loaded and *permuted, which the first and the second step write. The two
+ * have the same number of bytes. */
 static int find_tensors(const struct staging *stage, const struct resolved *whole,
                         mli_tensor *loaded, mli_tensor *permuted, struct fault *fault)
 {

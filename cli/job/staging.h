@@ -26,8 +26,8 @@ struct staging {
 };
 
 /**
- * Makes the three jobs of the job that `whole` has resolved. `file` is its job file. Returns 0 or
- * -1; staging_finish() is legal after both.
+ * Divides a job that *whole has resolved into its three steps, which are jobs. `file` is its job
+ * file. Returns 0 or -1; call staging_finish() after both.
  */
 int staging_init(struct staging *stage, const struct job_file *file, const struct resolved *whole,
                  struct fault *fault);

@@ -63,8 +63,8 @@ static int check_lists(const struct job_spec *job, struct fault *fault)
     return 0;
 }
 
-/* Returns the first job of `file` without the files that may be missing: the golden file, and the
- * file that the job updates. Borrows the members from `file`. */
+/* Returns a copy of the first job of `file` that names only files which must exist: not the golden
+ * file, and not the file that the job updates. Borrows the members from `file`. */
 static struct job_spec existing(const struct job_file *file)
 {
     struct job_spec job = file->list.jobs[0];
@@ -298,7 +298,7 @@ static int check_streams(const struct make_request *request)
     return 0;
 }
 
-/* Refuses options of the service inside this process if a daemon is named. */
+/* Refuses options that set the service inside this process if the command uses a daemon. */
 static int check_options(const struct make_request *request)
 {
     static const char *const embedded[] = {"engine", "limit-bytes", "tuning"};
@@ -400,7 +400,8 @@ static int read_layouts(const char *text, struct job_spec *job)
     return 0;
 }
 
-/* Numbers with commas between them, one for each dimension: "2,0,1", and "0,1:2" for two sides. */
+/* Lists of numbers, one for each dimension: "2,0,1". A dimension with two sides, such as a padding,
+ * may have two: in "0,1:2" the second dimension has 1 before and 2 after. */
 
 struct number_list {
     uint32_t count; /* 0: the option was not given */
@@ -627,7 +628,8 @@ int make_job_expect(const struct options *options, struct job_spec *job)
     return digest ? 0 : copy_path(&expect->golden.file, text);
 }
 
-/* Reads the other options. Their values are checked when the text is read back. */
+/* Reads the other options. Their values are checked when the job file, written as text, is parsed.
+ */
 static int read_rest(const struct options *options, const char *out, struct job_spec *job)
 {
     const char *name = options_get(options, "name");

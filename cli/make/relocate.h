@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* File names of a job for a job file in another directory. */
+/* Changes the file names of a job, so that they are right in a job file of another directory. */
 #pragma once
 
 #include "proto/file/job_file.h"

@@ -159,7 +159,8 @@ static uint64_t stamp_of(const struct stat *status)
     return xxh64_value(&x);
 }
 
-/* Returns whether any change of the file after `now` will change its times. */
+/* Returns whether the file was last changed so long before `now` that every later change will give
+ * it other times. */
 static bool is_settled(const struct stat *status, const struct timespec *now)
 {
     return status->st_mtim.tv_sec + SETTLED_S < now->tv_sec &&

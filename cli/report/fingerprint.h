@@ -38,7 +38,7 @@ int digest_read(const struct json *value, uint64_t *digest);
 
 enum {
     FINGERPRINT_FILES_MAX = 2048,       /* maximum number of files of a case */
-    FINGERPRINT_NAMES_MAX = 512 * 1024, /* maximum number of bytes of their names in total */
+    FINGERPRINT_NAMES_MAX = 512 * 1024, /* maximum bytes of the names of all files of a case */
 };
 
 /* X(name, word, text): the role of a file in a job, as a word in state files and as a text in
@@ -79,7 +79,7 @@ struct run_setup {
 
 struct fingerprint {
     uint64_t job_file; /* digest64() of the text of the job file; 0: it cannot be read */
-    bool known;        /* false: setup and files were not noted, and the case runs again */
+    bool known;        /* false: setup and files are not known, so the case runs again */
     struct run_setup setup;
     struct input_file *files;
     size_t count;

@@ -20,7 +20,7 @@ enum { PROBLEM_MAX = 1024 };
 struct part {
     const char *path;
     struct state state;
-    size_t current; /* number of records from current lines (state_file.h) */
+    size_t current; /* number of records from lines that are current (state_file.h) */
 };
 
 struct merge {

@@ -43,7 +43,7 @@ struct html {
     struct durations durations;
     struct entry *entries;
     size_t count, capacity;
-    size_t failures, with_evidence, without_text; /* without_text: failures that have only a row */
+    size_t failures, with_evidence, without_text; /* without_text: failures only in the table */
     size_t failure_bytes, evidence_bytes;
     struct textw notes;
     bool failed; /* out of memory */
@@ -51,7 +51,7 @@ struct html {
 
 enum { BAR = 26, GAP = 4, HEIGHT = 110, BASE = 18 };
 
-/* Lower limits of the bins of a decade, in tenths of the lower limit of the decade. */
+/* A decade, such as 1 to 10 ms, has several bars. Bar i begins at tenths[i] / 10 of its start. */
 static const unsigned tenths[DURATIONS_PER_DECADE] = {10, 18, 32, 56};
 
 enum { BRIEF_MAX = 260, MESSAGE_MAX = 4000, SHORT_MAX = 240, FACT_MAX = 1000 };

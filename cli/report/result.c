@@ -316,7 +316,8 @@ static int read_number(const struct json *value, const struct field *field, void
     return 0;
 }
 
-/* Reads a word; not the first of `words` if the member may be missing: it is never written. */
+/* Reads a word. If the member may be missing, the first of `words` is the value of a missing
+ * member, and is not accepted as a text. */
 static int read_word(const struct json *value, const struct field *field, void *to)
 {
     const size_t first = field->presence == IF_SET;
@@ -379,7 +380,8 @@ static int read_name(const struct json *object, const struct json *name, char **
     return json_present(&bytes) ? read_bytes(&bytes, out) : copy(name, text, out);
 }
 
-/* Only a member that may be missing can be "", such as the JSON pointer of the root. */
+/* Reads a text. It may only be empty if the member may be missing, such as a JSON pointer, which is
+ * empty for the root. */
 static int read_text(const struct json *value, const struct field *field, char **out)
 {
     const char *text;
@@ -535,7 +537,7 @@ bool case_reason_is_error(enum case_reason reason)
     return reason >= CASE_WHY_UNREADABLE;
 }
 
-/* Returns the size of a member that case_result_exchange() exchanges. */
+/* Returns how many bytes of this member case_result_exchange() exchanges. */
 static size_t size_of(const struct field *field)
 {
     switch (field->kind) {
@@ -621,7 +623,7 @@ void case_result_sentence(struct textw *w, const struct case_result *result, esc
     escaped_write(w, message, rule);
 }
 
-/* The outline of a run. */
+/* The outline of a run: its shard, its cases, and how many there are. */
 
 bool batch_outline_same(const struct batch_outline *a, const struct batch_outline *b)
 {
@@ -652,7 +654,7 @@ static int check_format(const struct json *value, bool *older)
                                format, OUTLINE_FORMAT);
 }
 
-/* Checks that the counts of an outline are consistent. */
+/* Checks that the numbers of cases in an outline agree with one another. */
 static int check_counts(const struct json *value, const struct batch_outline *outline)
 {
     const struct json cases = json_member(value, "cases"), resumed = json_member(value, "resumed");

@@ -41,8 +41,8 @@ const char *shard_text(char out[SHARD_TEXT_MAX], const struct shard *shard);
 /** Returns the shard of a case, from 1 to `shards`: digest64() of its name modulo `shards`, + 1. */
 uint32_t shard_of(const char *name, uint32_t shards);
 
-/* The version of the state file format: from 2 on, each result has its fingerprint; from 3 on, a
- * run can be open; from 4 on, a case can have the status RAN. */
+/* Versions of the state file's format. Version 2: each result has its fingerprint. Version 3: a run
+ * may be open (batch_outline.open). Version 4: a case may have the status RAN. */
 enum { OUTLINE_FORMAT_FINGERPRINTS = 2, OUTLINE_FORMAT = 4 };
 
 struct batch_outline {
@@ -51,13 +51,13 @@ struct batch_outline {
     size_t resumed;       /* cases of this shard with a valid earlier result: they do not run */
     struct shard shard;   /* 0/0: not sharded */
     uint64_t set;         /* digest_add() of all `total` names */
-    uint64_t resumed_set; /* digest_add() of the `resumed` names; not written */
+    uint64_t resumed_set; /* digest_add() of all `resumed` names; not in the file */
     bool anew;            /* true: the run starts over (state_file.h); only in a state file */
-    bool open;            /* true: cases can be added, and the counts are 0 */
+    bool open;            /* true: the run still adds cases, and their numbers are not known (0) */
     bool older;           /* read from a line with an older format, or without a format */
 };
 
-/** Returns whether both outlines have the same shard and cases. */
+/** Returns whether two runs have the same shard and the same cases. */
 bool batch_outline_same(const struct batch_outline *a, const struct batch_outline *b);
 
 /** Writes the members of a "begin" or "outline" event, including "event", into the open object. */
@@ -191,5 +191,5 @@ enum exit_code batch_summary_exit(const struct batch_summary *summary, bool flak
 
 /** Writes the members of an "end" event, including "event", into the open object. */
 void batch_summary_write(struct jsonw *w, const struct batch_summary *summary);
-/** Reads an "end" event. Returns 0, or -1 with value's fault filled. */
+/** Reads an "end" event. Returns 0, or -1 with *value->fault filled. */
 int batch_summary_read(const struct json *value, struct batch_summary *summary);

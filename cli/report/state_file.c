@@ -60,7 +60,8 @@ static int take_begin(struct reader *reader, const struct json *value)
     return 0;
 }
 
-/* Reads the outline of an open run. The results of the run stay current. */
+/* Reads the outline that an open run writes after its last case. The results before it stay valid.
+ */
 static int take_outline(struct reader *reader, const struct json *value)
 {
     struct state *state = reader->state;
@@ -144,8 +145,8 @@ static bool has_head(const char *bytes, size_t length, const char *head)
 }
 
 /*
- * Returns whether the line, or several lines, lost bytes in a power cut: bytes that were not synced
- * read as zeros, and JSON has none. The first line of a file is never lost.
+ * Returns whether a power cut has destroyed this line, or several lines that now look as one. Bytes
+ * that were not synced read as zeros, which JSON never has. The first line of a file is never lost.
  */
 static bool is_damaged(const struct state *state, const char *line, size_t length)
 {
@@ -199,8 +200,8 @@ static int read_lines(struct reader *reader, struct frame *frame, int fd)
     }
 }
 
-/* Returns whether an incomplete last line is the beginning of a line of a state file, or was lost
- * in a power cut. */
+/* Returns whether the last line, which is incomplete, is the beginning of a line of a state file,
+ * or has the zeros that a power cut leaves. */
 static bool is_cut_line(const struct state *state, const char *bytes, size_t length)
 {
     if (state->begun)
@@ -289,8 +290,8 @@ struct state_record *state_find(const struct state *state, const char *name)
     return bsearch(name, state->records, state->count, sizeof(*state->records), compare_name);
 }
 
-/* UNSYNCED_MAX: a power cut loses at most this number of bytes, which is less than the longest line
- * that the reader accepts. */
+/* UNSYNCED_MAX: a power cut loses at most this number of bytes. The reader sees them as one line of
+ * zeros, and therefore accepts longer lines. */
 enum { NS_PER_S = 1000000000, UNSYNCED_MAX = 256 << 10 };
 
 static int complain(const struct state_file *state_file, int error, const char *what,
@@ -432,7 +433,8 @@ static bool start(struct state_file *state_file, const char *text, size_t length
     return done;
 }
 
-/* Writes a whole line; the first line with start(), if the directory permits it. */
+/* Writes a whole line. The first line of a file is written by start(), which makes the file as a
+ * whole, if the directory permits it. */
 static int put(struct state_file *state_file, const char *text, size_t length, struct fault *fault)
 {
     if (state_file->size == 0 && start(state_file, text, length))

@@ -37,7 +37,7 @@ struct state_record {
 struct state {
     bool begun;                   /* the file has a "begin" line */
     struct batch_outline outline; /* outline of the last run */
-    uint64_t ns;                  /* duration of the current runs that have an "end" line */
+    uint64_t ns;                  /* duration of the current runs, as their "end" lines say */
     struct state_record *records; /* sorted by name, one for each name */
     size_t count;
     off_t whole;  /* bytes up to the end of the last complete line */
@@ -87,14 +87,15 @@ int state_file_open(struct state_file *state_file, const char *path, struct faul
 
 int state_file_begin(struct state_file *state_file, const struct batch_outline *outline,
                      struct fault *fault);
-/** Writes a reused result of state_file->state again, if this run starts over. */
+/** Writes a result that was reused from state_file->state again. Does nothing unless this run
+ * starts the file over. */
 int state_file_keep(struct state_file *state_file, const struct case_result *result,
                     struct fault *fault);
 int state_file_add(struct state_file *state_file, const struct case_result *result,
                    struct fault *fault);
 /** Syncs the lines to storage if the next sync is due. Call it several times a second. */
 int state_file_tick(struct state_file *state_file, struct fault *fault);
-/** Writes the outline of an open run, now that its cases are known. */
+/** Writes which cases an open run had, after its last case. */
 int state_file_outline(struct state_file *state_file, const struct batch_outline *outline,
                        struct fault *fault);
 int state_file_end(struct state_file *state_file, const struct batch_summary *summary,
