@@ -2,8 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "boards/firmware/board.h"
 #include "mli_api.h"
+#include "tests/firmware/property/inject.h"
 #include "tests/firmware/property/scenes.h"
 
 enum { BYTES = 4096, PATIENCE_NS = 1000000000 };

@@ -21,7 +21,6 @@
 enum { IRQ_PDMA_FIRST = 23, IRQ_PDMA_LAST = 30 };
 
 const char board_name[] = "sifive_u";
-const bool board_reports_bus_errors = true;
 const struct mli_engine *const board_engine = &pdma_engine;
 
 /* From the linker script. */
@@ -141,58 +140,6 @@ void board_trap(uint64_t cause, uint64_t at, uint64_t address)
 
 /* DMA */
 
-/*
- * QEMU's model reports no bus errors (docs/boards.md), so this code injects faults between the
- * engine and the registers.
- */
-static struct {
-    enum board_fault fault;
-    uint32_t channel, after;
-} injected;
-
-static uint64_t read_register(uint32_t channel, uint32_t offset)
-{
-    const uintptr_t at = PDMA_BASE + (uintptr_t)channel * PDMA_CHANNEL_BYTES + offset;
-
-    return *word_at(at);
-}
-
-/*
- * Makes the controller itself fail: it refuses transactions of different sizes for reads and
- * writes, sets ERROR, and raises its error interrupt. A channel that is never started is stuck.
- */
-static uint32_t start_faulty(uint32_t channel, uint32_t control)
-{
-    if (channel != injected.channel || !(control & PDMA_RUN) || injected.after-- > 0)
-        return control;
-    if (injected.fault == BOARD_FAULT_STUCK)
-        control &= ~PDMA_RUN;
-    else
-        *word_at(PDMA_BASE + (uintptr_t)channel * PDMA_CHANNEL_BYTES + PDMA_NEXT_CONFIG) = 6u << 28;
-    injected.fault = BOARD_FAULT_NONE;
-    return control;
-}
-
-static void write_register(uint32_t channel, uint32_t offset, uint64_t value)
-{
-    const uintptr_t at = PDMA_BASE + (uintptr_t)channel * PDMA_CHANNEL_BYTES + offset;
-
-    if (offset == PDMA_CONTROL && injected.fault != BOARD_FAULT_NONE)
-        value = start_faulty(channel, (uint32_t)value);
-    if (offset == PDMA_CONTROL || offset == PDMA_NEXT_CONFIG)
-        *word_at(at) = (uint32_t)value;
-    else
-        *(volatile uint64_t *)at = value;
-}
-
-bool board_inject(enum board_fault fault, uint32_t channel, uint32_t after)
-{
-    injected.fault = fault;
-    injected.channel = channel;
-    injected.after = after;
-    return true;
-}
-
 /* QEMU's model would read zeros beyond the memory, and lose writes. */
 static bool has_memory(uint64_t address, size_t bytes)
 {
@@ -206,8 +153,6 @@ void board_init(void)
     static const struct pdma_platform platform = {
         .base = PDMA_BASE,
         .channels = PDMA_CHANNELS,
-        .read = read_register,
-        .write = write_register,
         .enable_interrupts = enable_interrupts,
         .has_memory = has_memory,
         .clock_ns = board_time_ns,

@@ -24,7 +24,6 @@ enum { IRQ_DMAC_ABORT = 45, IRQ_DMAC_0 = 46, IRQ_DMAC_3 = 49, IRQ_DMAC_4 = 72, I
 enum { DMAC_FIFO_LINES = 128 }; /* lines of 64 bits in the FIFO of Zynq-7000 */
 
 const char board_name[] = "zynq";
-const bool board_reports_bus_errors = false;
 const struct mli_engine *const board_engine = &pl330_engine;
 
 /* Console: UART0 (UG585, "UART Controller"). The boot loader has set its clock and baud rate. */
@@ -107,18 +106,6 @@ static void unlock(uintptr_t before)
 {
     if (before)
         (void)board_interrupts(true);
-}
-
-/* QEMU's model reports no bus errors (docs/boards.md), so a fault is an instruction of a program.
- */
-bool board_inject(enum board_fault fault, uint32_t channel, uint32_t after)
-{
-    pl330_inject(channel,
-                 fault == BOARD_FAULT_ERROR   ? PL330_INJECT_TRAP
-                 : fault == BOARD_FAULT_STUCK ? PL330_INJECT_WAIT
-                                              : PL330_INJECT_NONE,
-                 after);
-    return true;
 }
 
 /* Returns whether this is QEMU's model: its FIFO is larger than that of Zynq-7000 (UG585). */
