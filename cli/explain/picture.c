@@ -327,29 +327,54 @@ static void picture_axis_dst(struct picture_axis *axis, const mli_explanation *m
 
 enum { CHANNELS_MAX = 4, SIDE_TEXT_MAX = 32 };
 
-/* Returns the default rows and columns of a tensor. */
-static struct picture_view default_view(const uint32_t *extent, uint32_t rank)
-{
-    struct picture_view view = {rank > 1 ? rank - 2 : 0, rank > 1 ? rank - 1 : 0};
-    const uint32_t *last = extent + rank - 1;
-    if (rank > 2 && *last <= CHANNELS_MAX && last[-1] > *last && last[-2] > *last) {
-        view.rows--;
-        view.columns--;
-    }
-    return view;
-}
+/* A dimension of one side of a move. */
+struct looked_at {
+    uint32_t extent; /* in the source, without padding and window */
+    uint32_t other;  /* the dimension of the other side that it becomes, or comes from */
+    bool padded;
+};
 
 /*
- * Returns the default views of a move: the last two dimensions are rows and columns. If the last
- * dimension has up to 4 elements and the two before it are longer, it is taken for the channels of
- * an image (HWC), and the two before it are rows and columns. Padding and window do not matter.
+ * Returns whether the last of the last three dimensions of a side seems to be the channels of an
+ * image (HWC). A permutation from HWC to CHW, or back, decides; then a last dimension of up to 4
+ * elements after longer ones, and the padding, which no channels have; then a square image.
  */
+static bool channels_are_last(const struct looked_at *a, const struct looked_at *b,
+                              const struct looked_at *c)
+{
+    if (a->extent < 2 || b->extent < 2)
+        return false;
+    if (c->other + 1 == a->other && a->other + 1 == b->other)
+        return true;
+    if (b->other + 1 == c->other && c->other + 1 == a->other)
+        return false;
+    if (c->extent <= CHANNELS_MAX && a->extent > c->extent && b->extent > c->extent)
+        return true;
+    if (b->padded && a->padded != c->padded)
+        return a->padded;
+    return a->extent == b->extent && b->extent != c->extent;
+}
+
+/* Returns the default rows and columns of a side: its last two dimensions, or the two before
+ * channels. */
+static struct picture_view default_view(const struct looked_at *dims, uint32_t rank)
+{
+    const struct looked_at *last = dims + rank - 1;
+
+    if (rank < 2)
+        return (struct picture_view){0};
+    const uint32_t channels = rank > 2 && channels_are_last(last - 2, last - 1, last);
+    return (struct picture_view){rank - 2 - channels, rank - 1 - channels};
+}
+
 static struct picture_views picture_views_default(const mli_explanation *move)
 {
-    uint32_t src[MLI_MAX_RANK] = {0}, dst[MLI_MAX_RANK] = {0};
+    struct looked_at src[MLI_MAX_RANK] = {0}, dst[MLI_MAX_RANK] = {0};
     for (uint32_t d = 0; d < move->rank; d++) {
-        src[d] = move->axis[d].extent;
-        dst[move->axis[d].dst_dim] = move->axis[d].extent;
+        const mli_explained_axis *a = &move->axis[d];
+        src[d] = (struct looked_at){a->extent, a->dst_dim, a->pad_pre + a->pad_post > 0};
+        dst[a->dst_dim] = src[d];
+        dst[a->dst_dim].other = d;
     }
     return (struct picture_views){default_view(src, move->rank), default_view(dst, move->rank)};
 }

@@ -392,7 +392,8 @@ static void check_levels(const struct picture_side *side, const enum picture_lev
         assert_int_equal(side->level_of[d], want[d]);
 }
 
-/* If the last dimension of a side is small, the default view of that side takes it for channels. */
+/* The default view of a side takes its last dimension for channels if the move, the extents or the
+ * padding suggest it. */
 static void test_default_views(void **state)
 {
     (void)state;
@@ -416,6 +417,19 @@ static void test_default_views(void **state)
         {{.rank = 4, .elem = 1, .shape = {2, 5, 6, 1}}, nhwc, nhwc},
         {{.rank = 4, .elem = 1, .shape = {2, 5, 6, 3}, .perm = {0, 3, 1, 2}}, nhwc, nchw},
         {{.rank = 4, .elem = 1, .shape = {5, 6, 2, 3}}, nchw, nchw},
+        {{.rank = 3, .elem = 1, .shape = {5, 6, 8}, .perm = {2, 0, 1}}, hwc, chw},
+        {{.rank = 3, .elem = 1, .shape = {8, 5, 6}, .perm = {1, 2, 0}}, chw, hwc},
+        {{.rank = 3, .elem = 1, .shape = {5, 6, 8}, .perm = {1, 0, 2}}, chw, chw},
+        {{.rank = 4, .elem = 1, .shape = {2, 5, 6, 8}, .perm = {0, 3, 1, 2}}, nhwc, nchw},
+        {{.rank = 4, .elem = 1, .shape = {2, 8, 6, 6}, .perm = {0, 2, 3, 1}}, nchw, nhwc},
+        {{.rank = 4, .elem = 1, .shape = {3, 3, 8, 9}, .perm = {3, 0, 1, 2}}, nchw, nhwc},
+        {{.rank = 3, .elem = 1, .shape = {6, 6, 8}}, hwc, hwc},
+        {{.rank = 3, .elem = 1, .shape = {6, 6, 6}}, chw, chw},
+        {{.rank = 3, .elem = 1, .shape = {1, 1, 8}}, chw, chw},
+        {{.rank = 3, .elem = 1, .shape = {1, 1, 8}, .perm = {2, 0, 1}}, chw, chw},
+        {{.rank = 3, .elem = 1, .shape = {5, 6, 8}, .pre = {1, 0}, .post = {0, 1}}, hwc, hwc},
+        {{.rank = 3, .elem = 1, .shape = {6, 6, 8}, .pre = {0, 1, 1}}, chw, chw},
+        {{.rank = 4, .elem = 1, .shape = {2, 5, 7, 6}, .pre = {0, 1, 1}}, nhwc, nhwc},
     };
     views = (struct picture_views){0};
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {

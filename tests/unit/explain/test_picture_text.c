@@ -110,18 +110,18 @@ static void test_permute(void **state)
     const struct hand hand = {
         .rank = 3, .elem = 1, .shape = {2, 3, 4}, .perm = {2, 0, 1}, .axis = 3};
     check(&hand, true,
-          "source (2, 3, 4)                    destination (4, 2, 3)\n"
-          "planes  d0  2                       planes  d2  4, own scale each\n"
-          "rows    d1  3                       rows    d0  2\n"
-          "columns d2  4, own scale each       columns d1  3\n"
+          "source (2, 3, 4)                     destination (4, 2, 3)\n"
+          "planes  d2  4, own scale each        planes  d2  4, own scale each\n"
+          "rows    d0  2                        rows    d0  2\n"
+          "columns d1  3                        columns d1  3\n"
           "\n"
-          " [0, :, :] [1, :, :]                 [0, :, :] [1, :, :] [2, :, :]\n"
-          "0│a b c d│ │m n o p│                0│a e i│   │b f j│   │c g k│\n"
-          "1│e f g h│ │q r s t│           ──▶  1│m q u│   │n r v│   │o s w│\n"
-          "2│i j k l│ │u v w x│                 [3, :, :]\n"
-          "  0 1 2 3                           0│d h l│\n"
-          "                                    1│p t x│\n"
-          "                                      0 1 2\n"
+          " [:, :, 0] [:, :, 1] [:, :, 2]        [0, :, :] [1, :, :] [2, :, :]\n"
+          "0│a e i│   │b f j│   │c g k│    ──▶  0│a e i│   │b f j│   │c g k│\n"
+          "1│m q u│   │n r v│   │o s w│         1│m q u│   │n r v│   │o s w│\n"
+          " [:, :, 3]                            [3, :, :]\n"
+          "0│d h l│                             0│d h l│\n"
+          "1│p t x│                             1│p t x│\n"
+          "  0 1 2                                0 1 2\n"
           "a moved (one letter per element)\n");
 }
 
