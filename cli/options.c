@@ -45,6 +45,18 @@ const struct value value_directory = {VALUE_DIRECTORY, NULL};
 const struct value value_engine = {VALUE_ENGINE, NULL};
 const struct value value_profile = {VALUE_PROFILE, NULL};
 
+/* The short options of all commands. */
+static const struct {
+    char letter;
+    const char *name;
+} option_letters[] = {
+    {'1', "once"},    {'H', "host"},   {'V', "version"}, {'a', "all"},    {'c', "channels"},
+    {'d', "detach"},  {'e', "engine"}, {'f', "force"},   {'h', "help"},   {'i', "interval"},
+    {'j', "jobs"},    {'l', "list"},   {'m', "mode"},    {'n', "limit"},  {'o', "output"},
+    {'p', "pattern"}, {'q', "quiet"},  {'s', "socket"},  {'t', "tensor"}, {'v', "verbose"},
+};
+enum { OPTION_LETTERS = sizeof(option_letters) / sizeof(option_letters[0]) };
+
 /* Options of earlier versions, and what replaces them. */
 static const struct {
     const char *name, *instead;
@@ -80,11 +92,44 @@ static const struct option *find_long(const struct option *table, const char *wo
     return NULL;
 }
 
-static const struct option *find_letter(const struct option *table, char letter)
+char option_letter(const struct option *option)
+{
+    for (size_t i = 0; i < OPTION_LETTERS; i++) {
+        if (strcmp(option->name, option_letters[i].name) == 0)
+            return option_letters[i].letter;
+    }
+    return 0;
+}
+
+/* Returns the option that a word with a dash begins with, or null. *length: of its name or letter,
+ * which is at `*name`. */
+static const struct option *find_word(const struct option *table, const char *word,
+                                      const char **name, size_t *length)
+{
+    const bool is_long = word[1] == '-';
+
+    *name = word + 1 + is_long;
+    *length = is_long ? strcspn(*name, "=") : 1;
+    if (is_long)
+        return find_long(table, *name, *length);
+    for (size_t i = 0; i < OPTION_LETTERS; i++) {
+        if (option_letters[i].letter == **name)
+            return find_long(table, option_letters[i].name, strlen(option_letters[i].name));
+    }
+    return NULL;
+}
+
+/* Returns the option that the word named in the previous version, after a remark; or null. */
+static const struct option *find_old(const struct option *table, const char *word, const char *name,
+                                     size_t length)
 {
     for (const struct option *o = table; o->name; o++) {
-        if (o->letter && o->letter == letter)
-            return o;
+        if (!o->old || strlen(o->old) != length || memcmp(o->old, name, length) != 0 ||
+            name - word != (length > 1 ? 2 : 1))
+            continue;
+        print_error("remark: %.*s is now --%s; the next version refuses the old spelling",
+                    (int)(name - word + (ptrdiff_t)length), word, o->name);
+        return o;
     }
     return NULL;
 }
@@ -143,38 +188,32 @@ static int take(struct options *options, const struct option *option, const char
 /* Parses one word that begins with a dash. *used: the number of words taken. */
 static int parse_word(struct options *options, char **words, int *used)
 {
-    const char *word = words[0];
+    const char *word = words[0], *name;
+    size_t length;
+    const struct option *option = find_word(options->table, word, &name, &length);
+    const bool is_long = name - word == 2;
 
     *used = 1;
-    if (word[1] == '-') {
-        const char *name = word + 2;
-        size_t length = strcspn(name, "=");
-        const struct option *option = find_long(options->table, name, length);
-        if (!option)
-            return unknown(options->table, name, length);
-        return take(options, option, name[length] ? name + length + 1 : NULL, words, used);
-    }
-    const struct option *option = find_letter(options->table, word[1]);
+    if (!option)
+        option = find_old(options->table, word, name, length);
+    if (!option && is_long)
+        return unknown(options->table, name, length);
     if (!option)
         return print_refusal("unknown option %s; --help lists the options", word);
-    if (word[2] && !option->value)
+    if (!is_long && name[1] && !option->value)
         return print_refusal("unknown option %s; give each short option by itself", word);
-    return take(options, option, word[2] ? word + 2 : NULL, words, used);
+    return take(options, option, name[length] ? name + length + is_long : NULL, words, used);
 }
 
 int options_word(const struct option *table, char *const *words)
 {
-    const char *word = words[0];
-
-    if (word[0] != '-' || !word[1])
-        return -1;
-    bool spelt = word[1] == '-';
-    size_t length = spelt ? strcspn(word + 2, "=") : 1;
+    const char *word = words[0], *name;
+    size_t length;
     const struct option *option =
-        spelt ? find_long(table, word + 2, length) : find_letter(table, word[1]);
+        word[0] == '-' && word[1] ? find_word(table, word, &name, &length) : NULL;
     if (!option)
         return -1;
-    return option->value && !word[spelt ? 2 + length : 2] ? 2 : 1;
+    return option->value && !name[length] ? 2 : 1;
 }
 
 int options_parse(struct options *options, const struct option *table, int argc, char **argv)
@@ -272,14 +311,29 @@ bool number_read(const char *text, enum number_unit unit, uint64_t min, uint64_t
     return false;
 }
 
+void number_remark(const char *before, const char *text, enum number_unit unit)
+{
+    if ((unit == UNIT_MS || unit == UNIT_S) && strspn(text, "0") < strlen(text) &&
+        strspn(text, "0123456789") == strlen(text))
+        print_error("remark: %s%s is read as %s%s; the next version requires the unit", before,
+                    text, text, units[unit].suffix + 1);
+}
+
 int options_number(const struct options *options, const char *name, enum number_unit unit,
                    uint64_t min, uint64_t max, uint64_t *out)
 {
     const char *text = options_get(options, name);
     const struct unit *u = &units[unit];
+    char before[OPTION_TEXT_MAX];
 
-    if (!text || number_read(text, unit, min, max, out))
+    if (!text)
         return 0;
+    if (number_read(text, unit, min, max, out)) {
+        snprintf(before, sizeof(before), "--%s ", name);
+        if (strcmp(name, "seconds") != 0)
+            number_remark(before, text, unit);
+        return 0;
+    }
     return print_refusal("--%s %s: %s from %" PRIu64 " to %" PRIu64 "%s is needed%s", name, text,
                          u->noun, min, max, u->suffix, u->example);
 }
@@ -362,9 +416,9 @@ void options_help(const struct option *table, unsigned uses)
         char left[OPTION_TEXT_MAX];
         if (o->absent || !(uses == OPTION_EVERY_USE || o->uses & uses))
             continue;
-        snprintf(left, sizeof(left), "%s%c%s --%s%s%s", o->letter ? "-" : " ",
-                 o->letter ? o->letter : ' ', o->letter ? "," : " ", o->name, o->value ? " " : "",
-                 o->value ? o->value : "");
+        const char letter = option_letter(o);
+        snprintf(left, sizeof(left), "%s%c%s --%s%s%s", letter ? "-" : " ", letter ? letter : ' ',
+                 letter ? "," : " ", o->name, o->value ? " " : "", o->value ? o->value : "");
         const int length = printf("  %-26s ", left);
         options_print_wrapped(o->help, (size_t)length, HELP_INDENT);
         printf("\n");

@@ -6,8 +6,12 @@
  * its unit) or "required" in parentheses if the option takes a value
  * (tests/integration/test_help.py checks it):
  *
- *     {"fail-fast", 0, NULL, "Stop at the first case that fails."},
- *     {"timeout", 0, "MS", "Stop waiting after MS milliseconds (default: 5000 ms)."},
+ *     {"fail-fast", NULL, "Stop at the first case that fails."},
+ *     {"timeout", "TIME", "Stop waiting after this time (default: 5s)."},
+ *
+ * A short option means the same option in all commands: option_letters[] in options.c lists all of
+ * them (tests/integration/test_grammar.py compares it with help, manual pages and completions).
+ * An option that gets another name or letter keeps the old spelling for one version, as `.old`.
  */
 #pragma once
 
@@ -46,14 +50,23 @@ extern const struct value value_file, value_job_file, value_directory, value_eng
  */
 struct option {
     const char *name;  /* name without the dashes */
-    char letter;       /* short form, or 0 */
     const char *value; /* name of its value ("PATH"), or null: it takes no value */
     const char *help;
     bool repeats;              /* may be given several times: options_next() */
     const struct value *takes; /* kind of the value; null: any text, such as a number or a name */
     unsigned uses;             /* bits with a meaning that the command defines (options_only()) */
     const char *absent; /* why this build refuses the option, and does not list it; or null */
+    const char *old; /* name or letter in the previous version, accepted with a remark; or null */
 };
+
+/** Returns the short form of an option, the same in all commands; 0: it has none. */
+char option_letter(const struct option *option);
+
+/** An entry of a table, for macros with entries that several tables share. */
+#define OPTION(...)                                                                                \
+    {                                                                                              \
+        __VA_ARGS__                                                                                \
+    }
 
 #define OPTION_EVERY_USE (~0U)
 
@@ -110,10 +123,14 @@ enum number_unit {
 bool number_read(const char *text, enum number_unit unit, uint64_t min, uint64_t max,
                  uint64_t *out);
 
+/** Prints a remark if `text`, which number_read() has read, is a time without a unit. `before`:
+ * what stands before it on the command line, "--timeout ". */
+void number_remark(const char *before, const char *text, enum number_unit unit);
+
 /**
  * Reads the option's value as an integer in [min, max]; *out keeps its value if the option was not
- * given. A number without a suffix, like min, max and *out, is in `unit`. Returns 0, or -1 after
- * printing what is wrong.
+ * given. A number without a suffix, like min, max and *out, is in `unit`; for a time, prints a
+ * remark unless the option is --seconds. Returns 0, or -1 after printing what is wrong.
  */
 int options_number(const struct options *options, const char *name, enum number_unit unit,
                    uint64_t min, uint64_t max, uint64_t *out);
@@ -135,12 +152,9 @@ struct print_style options_style(const struct options *options);
 
 /** Options of every command, the last entries of its table. */
 #define OPTIONS_COMMON                                                                             \
-    {"json", 0, NULL, "Print results as JSON, one object per line.", .uses = OPTION_EVERY_USE},    \
-        {"quiet", 'q', NULL, "Print no line for a success.", .uses = OPTION_EVERY_USE},            \
-        {"help", 'h', NULL, "Print this help.", .uses = OPTION_EVERY_USE},                         \
-    {                                                                                              \
-        NULL                                                                                       \
-    }
+    {"json", NULL, "Print results as JSON, one object per line.", .uses = OPTION_EVERY_USE},       \
+        {"quiet", NULL, "Print no line for a success.", .uses = OPTION_EVERY_USE},                 \
+        {"help", NULL, "Print this help.", .uses = OPTION_EVERY_USE}, OPTION(NULL)
 
 /**
  * Prints text, the first line at column `column` and the others with an indent of `indent`. Wraps

@@ -100,7 +100,7 @@ def run(mlictl, server, directory, options):
     make_cases(directory, options.cases, bad)
     url = server.url("fleet")
     queue = ["--queue", url]
-    subprocess.run([mlictl, "batch", "enqueue", *queue, "--lease", str(LEASE_S), "cases"], cwd=directory, check=True,
+    subprocess.run([mlictl, "batch", "enqueue", *queue, "--lease", f"{LEASE_S}s", "cases"], cwd=directory, check=True,
                    stdout=subprocess.DEVNULL)
     begin = time.monotonic()
     workers = [Worker(mlictl, directory, url, number,

@@ -22,6 +22,7 @@
 
 #include "boards/link/board_line.h"
 #include "cli/file/calls.h"
+#include "cli/options.h"
 #include "cli/term/cancel.h"
 #include "cli/term/clock_ns.h"
 #include "mli_mov_api.h"
@@ -63,7 +64,7 @@ static int refuse(struct fault *fault, const char *url, const char *why)
 {
     return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
                      "host %.100s: %s; qemu:BOARD or serial:PATH is needed, then any of ,baud=N "
-                     ",timeout=MS ,firmware=PATH ,channels=N ,engine=SPEC",
+                     ",timeout=TIME ,firmware=PATH ,channels=N ,engine=SPEC",
                      url, why);
 }
 
@@ -90,6 +91,19 @@ static bool take_text(const char *value, size_t length, char *out, size_t size)
     return true;
 }
 
+static bool take_time(const char *value, size_t length, uint32_t max_ms, uint32_t *out)
+{
+    char text[16];
+    uint64_t ms;
+
+    if (!take_text(value, length, text, sizeof(text)) ||
+        !number_read(text, UNIT_MS, 1, max_ms, &ms))
+        return false;
+    number_remark("timeout=", text, UNIT_MS);
+    *out = (uint32_t)ms;
+    return true;
+}
+
 static bool take_option(struct board_address *address, const char *option, size_t length)
 {
     const char *equals = memchr(option, '=', length);
@@ -102,7 +116,7 @@ static bool take_option(struct board_address *address, const char *option, size_
     if (IS("baud") && address->kind == BOARD_SERIAL)
         return take_number(equals + 1, left, BAUD_MAX, &address->baud);
     if (IS("timeout"))
-        return take_number(equals + 1, left, TIMEOUT_MS_MAX, &address->timeout_ms);
+        return take_time(equals + 1, left, TIMEOUT_MS_MAX, &address->timeout_ms);
     if (IS("channels"))
         return take_number(equals + 1, left, MLI_MOV_MAX_CHANNELS, &address->channels);
     if (IS("firmware") && address->kind == BOARD_QEMU)

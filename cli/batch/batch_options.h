@@ -4,7 +4,7 @@
  * forms take the option, and whether --resume runs cases again when its value changes.
  *
  * To add an option, start here:
- *   1. Add a row to the table in batch_options.c: name, letter, argument, help and, in `uses`, the
+ *   1. Add a row to the table in batch_options.c: name, argument, help and, in `uses`, the
  *      forms of the command that take it; and BATCH_NEUTRAL if it cannot change the result of a
  *      case that passes. Help, completion, --resume, merge and the forms for queues read the table.
  *   2. Read its value where it matters, with options_get() or, if it is a number,

@@ -27,16 +27,17 @@
 enum { SECONDS = 60, SECONDS_MAX = 3600, CHECK = 1000, CHECK_MAX = 1000 * 1000, DATE_MAX = 16 };
 
 static const struct option options_table[] = {
-    {"engine", 'e', "SPEC", "Measure moves on this engine, as in threads:tiny=0 (default: inline).",
+    {"engine", "SPEC", "Measure moves on this engine, as in threads:tiny=0 (default: inline).",
      .takes = &value_engine},
-    {"profile", 0, "NAME", "Start from this target profile: a name or a path (default: host).",
+    {"profile", "NAME", "Start from this target profile: a name or a path (default: host).",
      .takes = &value_profile},
-    {"output", 'o', "FILE", "Write the result to FILE (default: print the errors only).",
+    {"output", "FILE", "Write the result to FILE (default: print the errors only).",
      .takes = &value_file},
-    {"seconds", 't', "N", "Measure for about N seconds, 1 to 3600 (default: 60 s)."},
-    {"check", 'n', "N", "Check the result with N other moves, 0 to 1000000 (default: 1000)."},
-    {"seed", 0, "N", "Use seed N for the random moves (default: a random seed, which is printed)."},
-    {"kernels", 0, NULL, "Measure the thresholds of libmli's kernels, not the costs of moves."},
+    {"seconds", "N", "Measure for about N seconds, 1 to 3600 (default: 60 s).", .old = "t"},
+    {"check", "N", "Check the result with N other moves, 0 to 1000000 (default: 1000).",
+     .old = "n"},
+    {"seed", "N", "Use seed N for the random moves (default: a random seed, which is printed)."},
+    {"kernels", NULL, "Measure the thresholds of libmli's kernels, not the costs of moves."},
     TUNING_OPTION,
     OPTIONS_COMMON,
 };
@@ -206,8 +207,8 @@ const struct command cmd_calibrate = {
         "other moves, and prints how far the predictions for them are off.\n",
     .options = options_table,
     .examples = {{"measure this machine for a second",
-                  "mlictl calibrate -t 1 --check 100 -o machine.json"},
+                  "mlictl calibrate --seconds 1 --check 100 -o machine.json"},
                  {"measure another engine, and write no file",
-                  "mlictl calibrate -t 1 --check 100 --engine threads"}},
+                  "mlictl calibrate --seconds 1 --check 100 --engine threads"}},
     .run = calibrate,
 };

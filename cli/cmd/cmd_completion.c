@@ -94,8 +94,8 @@ static const char beginning_bash[] =
 /* Writes the pattern for an option: "--name", or "-n | --name" if it has a letter. */
 static void write_pattern(const struct option *option)
 {
-    if (option->letter)
-        printf("-%c | ", option->letter);
+    if (option_letter(option))
+        printf("-%c | ", option_letter(option));
     printf("--%s", option->name);
 }
 
@@ -385,13 +385,15 @@ static const char next_line[] = " \\\n        ";
 /* '(-e --engine)'{-e+,--engine=}'[help]:SPEC:action' */
 static void write_option(const struct option *o)
 {
+    const char letter = option_letter(o);
+
     fputs(next_line, stdout);
     if (o->repeats)
         fputs("'*'", stdout);
-    else if (o->letter)
-        printf("'(-%c --%s)'", o->letter, o->name);
-    if (o->letter)
-        printf("{-%c%s,--%s%s}'[", o->letter, o->value ? "+" : "", o->name, o->value ? "=" : "");
+    else if (letter)
+        printf("'(-%c --%s)'", letter, o->name);
+    if (letter)
+        printf("{-%c%s,--%s%s}'[", letter, o->value ? "+" : "", o->name, o->value ? "=" : "");
     else
         printf("'--%s%s[", o->name, o->value ? "=" : "");
     write_inner(o->help);
@@ -542,21 +544,12 @@ static void write_condition(const char *condition, const char *command)
     printf("complete -c mlictl -n '__mlictl_%s \"%s\"'", condition, command);
 }
 
-/*
- * Writes a text between single quotes. Each character of `special` gets `escape` before it, and a
- * single quote becomes `quote`.
- */
-static void write_quoted(const char *text, const char *special, const char *escape,
-                         const char *quote)
-{
-    putchar('\'');
-    write_escaped(text, special, escape, quote);
-    putchar('\'');
-}
-
+/* Writes a text between single quotes. */
 static void write_text(const char *text)
 {
-    write_quoted(text, "\\", "\\", "\\'");
+    putchar('\'');
+    write_escaped(text, "\\", "\\", "\\'");
+    putchar('\'');
 }
 
 static void write_options_fish(const char *command, const struct option *table)
@@ -565,8 +558,8 @@ static void write_options_fish(const char *command, const struct option *table)
         if (o->absent)
             continue;
         write_condition("is", command);
-        if (o->letter)
-            printf(" -s %c", o->letter);
+        if (option_letter(o))
+            printf(" -s %c", option_letter(o));
         printf(" -l %s", o->name);
         if (o->value) {
             fputs(o->takes && o->takes->kind == VALUE_FILE ? " -r" : " -x", stdout);
@@ -610,8 +603,8 @@ static void completion_fish(void)
     for (const struct option *o = command_leading; o->name; o++) {
         if (!o->value)
             continue;
-        if (o->letter)
-            printf("-%c ", o->letter);
+        if (option_letter(o))
+            printf("-%c ", option_letter(o));
         printf("--%s ", o->name);
     }
     fputs(helpers_end, stdout);

@@ -305,8 +305,9 @@ static enum exit_code compare_archives(const struct print_style *style, const ch
 }
 
 static const struct option options_table[] = {
-    {"first", 'n', "N", "Print the first N elements that differ, at most 50 (default: 5)."},
-    {"params", 0, "FILE",
+    {"limit", "N", "Print the first N elements that differ, at most 50 (default: 5).",
+     .old = "first"},
+    {"params", "FILE",
      "Compare also quantisation parameters: a FILE for A, then one for B (default: none).",
      .repeats = true, .takes = &value_file},
     TENSOR_ARGS_OPTIONS,
@@ -366,7 +367,7 @@ static enum exit_code diff_tensors(const struct print_style *style, const struct
     struct difference difference;
     struct fault fault;
     uint32_t first = 5;
-    if (options_u32(options, "first", 0, DIFFERING_FIRST_MAX, &first))
+    if (options_u32(options, "limit", 0, DIFFERING_FIRST_MAX, &first))
         return EXIT_CODE_INVALID;
     enum exit_code code = tensor_args_open(options, options->arguments[0], formats[0], &a);
 

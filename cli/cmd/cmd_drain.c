@@ -4,7 +4,7 @@
 #include "cli/cmd/session.h"
 
 static const struct option drain_options[] = {
-    {"no-wait", 0, NULL, "Do not wait for the jobs under way."},
+    {"no-wait", NULL, "Do not wait for the jobs under way."},
     DAEMON_LINK_OPTIONS,
     OPTIONS_COMMON,
 };

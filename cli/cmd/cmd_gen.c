@@ -24,20 +24,20 @@ static const char *const format_words[] = {"npy", "raw", NULL}; /* the formats t
 static const struct value format_value = {VALUE_WORD, format_words};
 
 static const struct option options_table[] = {
-    {"shape", 0, "4,6,8", "Set the extents, outermost first (required)."},
-    {"dtype", 0, "DTYPE",
+    {"shape", "LIST", "Set the extents, outermost first, as in 4,6,8 (required)."},
+    {"dtype", "DTYPE",
      "Set the dtype: int8 to int64, uint8 to uint64, float16 to float64, complex64, complex128, "
      "bool, or bits without a meaning: void8 to void128 (required).",
      .takes = &dtype_value},
-    {"pattern", 'p', "NAME",
+    {"pattern", "NAME",
      "Fill with index, ramp, zeros, ones, checker or random values (default: index).",
      .takes = &pattern_value},
-    {"seed", 0, "N", "Seed the random pattern (default: 1)."},
-    {"fortran", 0, NULL, "Store in Fortran order: the first dimension varies fastest."},
-    {"format", 0, "npy|raw",
+    {"seed", "N", "Seed the random pattern (default: 1)."},
+    {"fortran", NULL, "Store in Fortran order: the first dimension varies fastest."},
+    {"format", "npy|raw",
      "Write a file of this format (default: npy if OUT ends with .npy, else raw).",
      .takes = &format_value},
-    {"force", 'f', NULL, "Replace an existing file."},
+    {"force", NULL, "Replace an existing file."},
     OPTIONS_COMMON,
 };
 

@@ -10,20 +10,20 @@ static const char *const format_words[] = {"onnx", "tflite", NULL};
 static const struct value format_value = {VALUE_WORD, format_words};
 
 static const struct option options_table[] = {
-    {"output", 'o', "DIR",
+    {"output", "DIR",
      "Write the cases to this new directory; not needed with --dry-run (required).",
      .takes = &value_directory},
-    {"dim", 0, "NAME=N", "Set an open dimension of the model; *=N sets all others (default: none).",
+    {"dim", "NAME=N", "Set an open dimension of the model; *=N sets all others (default: none).",
      .repeats = true},
-    {"data", 0, "DIR",
+    {"data", "DIR",
      "Read inputs and expected outputs, input_N.pb and output_N.pb, from DIR (default: none).",
      .takes = &value_directory},
-    {"format", 0, "FORMAT", "Read an onnx or tflite model (default: by the file's ending).",
+    {"format", "FORMAT", "Read an onnx or tflite model (default: by the file's ending).",
      .takes = &format_value},
-    {"fuse", 0, NULL, "Write each case of several nodes also with as few moves as possible."},
-    {"list", 'l', NULL, "Print the case of each node, or why it has none."},
-    {"dry-run", 'n', NULL, "Write nothing."},
-    {"force", 'f', NULL, "Replace a directory that import wrote before."},
+    {"fuse", NULL, "Write each case of several nodes also with as few moves as possible."},
+    {"list", NULL, "Print the case of each node, or why it has none."},
+    {"dry-run", NULL, "Write nothing.", .old = "n"},
+    {"force", NULL, "Replace a directory that import wrote before."},
     OPTIONS_COMMON,
 };
 
@@ -144,7 +144,7 @@ const struct command cmd_import = {
     .options = options_table,
     .takes = &value_file,
     .examples = {{"write the cases of a model to a new directory", "mlictl import net.onnx -o net"},
-                 {"list the nodes, and write nothing", "mlictl import net.onnx -n --list"},
+                 {"list the nodes, and write nothing", "mlictl import net.onnx --dry-run --list"},
                  {"set an open batch size, and replace the cases",
                   "mlictl import net.onnx --dim batch=1 -o net --force"}},
     .run = import_model,

@@ -15,13 +15,13 @@ static const char *const state_words[] = {
 static const struct value states_value = {VALUE_WORDS, state_words};
 
 static const struct option options_table[] = {
-    {"state", 0, "STATES",
+    {"state", "STATES",
      "List only jobs in these states: waiting, queued, running, done, failed, cancelled "
      "(default: all).",
      .takes = &states_value},
-    {"name", 0, "NAME", "List only jobs with this name (default: all)."},
-    {"limit", 'n', "N", "List at most N jobs, the latest (default: 100)."},
-    {"all", 'a', NULL, "List all jobs that the daemon remembers."},
+    {"name", "NAME", "List only jobs with this name (default: all)."},
+    {"limit", "N", "List at most N jobs, the latest (default: 100)."},
+    {"all", NULL, "List all jobs that the daemon remembers."},
     DAEMON_LINK_OPTIONS,
     OPTIONS_COMMON,
 };

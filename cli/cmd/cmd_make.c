@@ -11,30 +11,23 @@
 static const struct option make_table[] = {
     MAKE_MOV_OPTIONS,
     MAKE_JOB_OPTIONS,
-    {"output", 'o', "JOB.json", "Write the job to this file (default: standard output).",
+    {"output", "JOB.json", "Write the job to this file (default: standard output).",
      .takes = &value_job_file},
-    {"force", 'f', NULL, "Replace existing files: JOB.json, and OUT with --run."},
-    {"run", 0, NULL, "Run the job and do not print it."},
-    {"c", 0, NULL, "Print a C function that calls embARC MLI, instead of the job."},
+    {"force", NULL, "Replace existing files: JOB.json, and OUT with --run."},
+    {"run", NULL, "Run the job and do not print it."},
+    {"c", NULL, "Print a C function that calls embARC MLI, instead of the job."},
     EMBEDDED_LIMIT_OPTION,
     OPTIONS_COMMON,
 };
 
 /* Options of mov and permute in addition to the options of the job. */
 #define RUN_OPTIONS                                                                                \
-    {"output", 'o', "JOB.json", "Write the job to this file as well (default: none).",             \
+    {"output", "JOB.json", "Write the job to this file as well (default: none).",                  \
      .takes = &value_job_file},                                                                    \
-        {"force", 'f', NULL, "Replace existing files: OUT and JOB.json."},                         \
-        {"engine", 'e', "SPEC", "Move the bytes with this engine (default: the library's).",       \
+        {"force", NULL, "Replace existing files: OUT and JOB.json."},                              \
+        {"engine", "SPEC", "Move the bytes with this engine (default: the library's).",            \
          .takes = &value_engine},                                                                  \
-        EMBEDDED_LIMIT_OPTION, TUNING_OPTION,                                                      \
-        {"socket", 's', "PATH", "Run on the daemon at this socket (default: in this process).",    \
-         .takes = &value_file},                                                                    \
-    {                                                                                              \
-        "host", 'H', "URL",                                                                        \
-            "Run on the daemon at ssh://[user@]host[:port]" BOARDS_WORDS(                          \
-                ", or on the board at qemu:BOARD or serial:PATH") " (default: in this process)."   \
-    }
+        EMBEDDED_LIMIT_OPTION, TUNING_OPTION, DAEMON_RUN_OPTIONS
 
 static const struct option mov_table[] = {
     MAKE_MOV_OPTIONS,

@@ -13,7 +13,7 @@
 #include "target/profile/profile_load.h"
 
 static const struct option options_table[] = {
-    {"file", 0, NULL, "Show the file of a built-in profile, to copy and change."},
+    {"file", NULL, "Show the file of a built-in profile, to copy and change."},
     OPTIONS_COMMON,
 };
 

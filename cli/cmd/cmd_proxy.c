@@ -653,9 +653,7 @@ static enum proxy_end proxy_run(struct proxy *proxy)
 }
 
 static const struct option options_table[] = {
-    {"socket", 's', "PATH",
-     "Connect to the daemon at this socket (default: $MLID_SOCKET, else mlid's own).",
-     .takes = &value_file},
+    DAEMON_SOCKET_OPTION,
     OPTIONS_COMMON,
 };
 

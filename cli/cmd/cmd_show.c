@@ -157,7 +157,8 @@ static void corner_json(const struct corner *corner, struct jsonw *w, const char
 }
 
 static const struct option options_table[] = {
-    {"corner", 'n', "N", "Show at most N elements along each dimension, 0 to 64 (default: 8)."},
+    {"limit", "N", "Show at most N elements along each dimension, 0 to 64 (default: 8).",
+     .old = "corner"},
     TENSOR_ARGS_OPTIONS,
     OPTIONS_COMMON,
 };
@@ -244,7 +245,7 @@ static enum exit_code show(const struct options *options)
     enum file_format format;
     uint32_t most = CORNER_DEFAULT;
 
-    if (options_u32(options, "corner", 0, CORNER_MAX, &most) ||
+    if (options_u32(options, "limit", 0, CORNER_MAX, &most) ||
         tensor_args_formats(options, &format))
         return EXIT_CODE_INVALID;
     if (file_format_is_archive(format) && !tensor)
@@ -268,7 +269,7 @@ const struct command cmd_show = {
     .options = options_table,
     .takes = &value_file,
     .examples = {{"the header, and the first elements of each plane", "mlictl show in.npy"},
-                 {"only the header", "mlictl show --corner 0 in.npy"},
+                 {"only the header", "mlictl show --limit 0 in.npy"},
                  {"two numbers in the middle of a raw file",
                   "mlictl show dump.bin --shape 2 --dtype int16 --offset 4"},
                  {"the tensors of a model", "mlictl show model.safetensors"},

@@ -8,7 +8,7 @@
 #include "proto/wire/prometheus.h"
 
 static const struct option options_table[] = {
-    {"prometheus", 0, NULL, "Print the text format of Prometheus."},
+    {"prometheus", NULL, "Print the text format of Prometheus."},
     ANY_LINK_OPTIONS,
     OPTIONS_COMMON,
 };

@@ -11,8 +11,8 @@
 #include "proto/wire/methods.h"
 
 static const struct option options_table[] = {
-    {"detach", 'd', NULL, "Print the jobs' numbers and do not wait for the jobs."},
-    {"profile", 0, "NAME",
+    {"detach", NULL, "Print the jobs' numbers and do not wait for the jobs."},
+    {"profile", "NAME",
      "Require a daemon with this target profile, and check its rules first (default: none).",
      .takes = &value_profile},
     ANY_LINK_OPTIONS,

@@ -148,8 +148,8 @@ static void top_json(struct jsonw *w, const struct top_sample *now, const struct
 }
 
 static const struct option options_table[] = {
-    {"interval", 'i', "MS", "Draw a view every MS milliseconds (default: 1000 ms)."},
-    {"once", '1', NULL, "Print one view, with rates since the daemon's start."},
+    {"interval", "TIME", "Set the time between two views, as 200ms (default: 1s)."},
+    {"once", NULL, "Print one view, with rates since the daemon's start."},
     DAEMON_LINK_OPTIONS,
     OPTIONS_COMMON,
 };
@@ -300,7 +300,7 @@ const struct command cmd_top = {
     .summary = "watch a daemon at work",
     .details = "Shows load and rate of each channel, queues, clients, and latest jobs until ^C.\n",
     .options = options_table,
-    .examples = {{"five views a second", "mlictl top --interval 200"},
+    .examples = {{"five views a second", "mlictl top --interval 200ms"},
                  {"one view, with rates since the start", "mlictl top --once"}},
     .run = run,
 };

@@ -13,11 +13,11 @@
 #include "proto/wire/chrome_trace.h"
 
 static const struct option options_table[] = {
-    {"seconds", 't', "N", "Record for N seconds (default: until ^C)."},
-    {"output", 'o', "FILE", "Write to this file; - is standard output (required).",
+    {"seconds", "N", "Record for N seconds (default: until ^C).", .old = "t"},
+    {"output", "FILE", "Write to this file; - is standard output (required).",
      .takes = &value_file},
-    {"force", 'f', NULL, "Replace an existing FILE."},
-    {"all", 'a', NULL, "Record the jobs of all users; only for root and the daemon's user."},
+    {"force", NULL, "Replace an existing FILE."},
+    {"all", NULL, "Record the jobs of all users; only for root and the daemon's user."},
     DAEMON_LINK_OPTIONS,
     OPTIONS_COMMON,
 };

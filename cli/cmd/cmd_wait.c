@@ -10,9 +10,10 @@
 #include "proto/wire/wire_limits.h"
 
 static const struct option options_table[] = {
-    {"all", 'a', NULL, "Wait for all jobs of this user that are under way."},
-    {"timeout", 't', "MS",
-     "Stop waiting after MS milliseconds; the jobs continue (default: no limit)."},
+    {"all", NULL, "Wait for all jobs of this user that are under way."},
+    {"timeout", "TIME",
+     "Stop waiting after this time, as 500ms or 2m; the jobs continue (default: no limit).",
+     .old = "t"},
     DAEMON_LINK_OPTIONS,
     OPTIONS_COMMON,
 };
@@ -170,6 +171,6 @@ const struct command cmd_wait = {
     .options = options_table,
     .examples = {{"until two jobs have ended", "mlictl wait 1 2"},
                  {"until no job is under way, for at most a minute",
-                  "mlictl wait --all --timeout 60000"}},
+                  "mlictl wait --all --timeout 1m"}},
     .run = run,
 };

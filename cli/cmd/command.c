@@ -115,11 +115,11 @@ enum exit_code command_misused(const struct command *command)
 /* Options allowed before the command: the options of every command, and the options that name the
  * daemon. */
 const struct option command_leading[] = {
-    {"socket", 's', "PATH", "", .takes = &value_file},
-    {"host", 'H', "URL", ""},
-    {"json", 0, NULL, ""},
-    {"quiet", 'q', NULL, ""},
-    {"help", 'h', NULL, ""},
-    {"version", 'V', NULL, ""},
+    {"socket", "PATH", "", .takes = &value_file},
+    {"host", "URL", ""},
+    {"json", NULL, ""},
+    {"quiet", NULL, ""},
+    {"help", NULL, ""},
+    {"version", NULL, ""},
     {NULL},
 };

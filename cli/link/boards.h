@@ -20,17 +20,11 @@ struct selftest_report;
 /* Words of help texts, and examples, that only a build with boards has. */
 #define BOARDS_ABSENT "this mlictl was built without boards; build it with -Dboards=enabled"
 #if MLI_BOARDS
-#define BOARDS_WORDS(...) __VA_ARGS__
-#define BOARDS_OPTION(...)                                                                         \
-    {                                                                                              \
-        "host", 'H', "URL", __VA_ARGS__                                                            \
-    }
+#define BOARDS_WORDS(...)  __VA_ARGS__
+#define BOARDS_OPTION(...) OPTION("host", "URL", __VA_ARGS__)
 #else
 #define BOARDS_WORDS(...)
-#define BOARDS_OPTION(...)                                                                         \
-    {                                                                                              \
-        "host", 'H', "URL", .absent = BOARDS_ABSENT                                                \
-    }
+#define BOARDS_OPTION(...) OPTION("host", "URL", .absent = BOARDS_ABSENT)
 #endif
 
 /* Requests to a board that only a daemon can fulfil. */

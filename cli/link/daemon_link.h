@@ -29,27 +29,35 @@ struct daemon_link {
     const char *limit_source; /* where the limit of the service in this process was set; static */
 };
 
-/** Options of every command that talks to a daemon. */
+#define SOCKET_OPTION(help) OPTION("socket", "PATH", help, .takes = &value_file)
+
+/** --socket of every command that talks to a daemon. */
+#define DAEMON_SOCKET_OPTION                                                                       \
+    SOCKET_OPTION("Connect to the daemon at this socket (default: $MLID_SOCKET, else mlid's "      \
+                  "own).")
+
+/** Options of the commands that talk to a daemon. */
 #define DAEMON_LINK_OPTIONS                                                                        \
-    {"socket", 's', "PATH",                                                                        \
-     "Connect to the daemon at this socket (default: $MLID_SOCKET, else mlid's own).",             \
-     .takes = &value_file},                                                                        \
-    {                                                                                              \
-        "host", 'H', "URL",                                                                        \
-            "Connect to the daemon at ssh://[user@]host[:port] (default: $MLID_HOST, else none)."  \
-    }
+    DAEMON_SOCKET_OPTION,                                                                          \
+        OPTION(                                                                                    \
+            "host", "URL",                                                                         \
+            "Connect to the daemon at ssh://[user@]host[:port] (default: $MLID_HOST, else none).")
 
 /** Options of the commands that also talk to a board at a serial line (daemon_link_open_any()). */
 #define ANY_LINK_OPTIONS                                                                           \
-    {"socket", 's', "PATH",                                                                        \
-     "Connect to the daemon at this socket (default: $MLID_SOCKET, else mlid's own).",             \
-     .takes = &value_file},                                                                        \
-    {                                                                                              \
-        "host", 'H', "URL",                                                                        \
-            "Connect to the daemon at ssh://[user@]host[:port]" BOARDS_WORDS(                      \
-                ", or to a board at qemu:BOARD or serial:PATH") " (default: $MLID_HOST, else "     \
-                                                                "none)."                           \
-    }
+    DAEMON_SOCKET_OPTION,                                                                          \
+        OPTION("host", "URL",                                                                      \
+               "Connect to the daemon at ssh://[user@]host[:port]" BOARDS_WORDS(                   \
+                   ", or to a board at qemu:BOARD or serial:PATH") " (default: $MLID_HOST, else "  \
+                                                                   "none).")
+
+/** Options of the commands that run jobs in this process, or on a daemon or board. */
+#define DAEMON_RUN_OPTIONS                                                                         \
+    SOCKET_OPTION("Run on the daemon at this socket (default: in this process)."),                 \
+        OPTION(                                                                                    \
+            "host", "URL",                                                                         \
+            "Run on the daemon at ssh://[user@]host[:port]" BOARDS_WORDS(                          \
+                ", or on the board at qemu:BOARD or serial:PATH") " (default: in this process).")
 
 /**
  * Connects to the daemon, or the board at a serial line, that --host or $MLID_HOST names. Apart

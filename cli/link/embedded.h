@@ -11,28 +11,22 @@ struct service_thread;
 
 /** Options of every command that runs jobs without a daemon; `channels`: the default of -c. */
 #define EMBEDDED_OPTIONS(channels)                                                                 \
-    {"engine", 'e', "SPEC",                                                                        \
+    {"engine", "SPEC",                                                                             \
      "Move the bytes with this engine, as in threads:tiny=0 (default: the library's).",            \
      .takes = &value_engine},                                                                      \
-    {                                                                                              \
-        "channels", 'c', "N", "Emulate N DMA channels (default: " channels ")."                    \
-    }
+        OPTION("channels", "N", "Emulate N DMA channels (default: " channels ").")
 
 /** Option of the commands that check jobs against the rules of a board. */
 #define PROFILE_OPTION                                                                             \
-    {                                                                                              \
-        "profile", 0, "NAME",                                                                      \
-            "Emulate the memories of this target profile: a name or a path (default: none).",      \
-            .takes = &value_profile                                                                \
-    }
+    OPTION("profile", "NAME",                                                                      \
+           "Emulate the memories of this target profile: a name or a path (default: none).",       \
+           .takes = &value_profile)
 
 /** The option that sets the byte limit of the service inside this process, for commands with one.
  */
 #define EMBEDDED_LIMIT_OPTION                                                                      \
-    {                                                                                              \
-        "limit-bytes", 0, "N",                                                                     \
-            "Let one job map at most N bytes (default: the memory of this machine)."               \
-    }
+    OPTION("limit-bytes", "SIZE",                                                                  \
+           "Let one job map at most this size (default: the memory of this machine).")
 
 /**
  * Sets *bytes to --limit-bytes, by default to memory_limit(): the most bytes of source and

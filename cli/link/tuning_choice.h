@@ -7,12 +7,10 @@
 
 /** Option of the commands that move in this process. */
 #define TUNING_OPTION                                                                              \
-    {                                                                                              \
-        "tuning", 0, "FILE",                                                                       \
-            "Use the kernels' sizes that calibrate wrote to FILE (default: $MLI_TUNING, or "       \
-            "mli/tuning.json of your configuration directory, if it exists).",                     \
-            .takes = &value_file                                                                   \
-    }
+    OPTION("tuning", "FILE",                                                                       \
+           "Use the kernels' sizes that calibrate wrote to FILE (default: $MLI_TUNING, or "        \
+           "mli/tuning.json of your configuration directory, if it exists).",                      \
+           .takes = &value_file)
 
 /**
  * Loads the file of --tuning; else that of $MLI_TUNING (empty: no file); else mli/tuning.json in

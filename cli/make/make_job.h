@@ -35,31 +35,23 @@ extern const struct value make_type_value;
 
 /* Options of a move that a permute does not have. */
 #define MAKE_MOV_OPTIONS                                                                           \
-    {"slice", 0, "SLICES",                                                                         \
-     "Select a window as NumPy does: 1:9,::2,: (default: the whole tensor)."},                     \
-        {"pad", 0, "LIST", "Add zeros around each dimension: 0,1,1 or 0,1:2,1 (default: none)."},  \
-    {                                                                                              \
-        "at", 0, "LIST", "Write from this coordinate on: 0,4,0 (default: the first)."              \
-    }
+    {"slice", "SLICES", "Select a window as NumPy does: 1:9,::2,: (default: the whole tensor)."},  \
+        {"pad", "LIST", "Add zeros around each dimension: 0,1,1 or 0,1:2,1 (default: none)."},     \
+        OPTION("at", "LIST", "Write from this coordinate on: 0,4,0 (default: the first).")
 
 #define MAKE_JOB_OPTIONS                                                                           \
-    {"perm", 0, "LIST",                                                                            \
-     "Permute the dimensions: 2,0,1, or NHWC:NCHW (default: keep their order)."},                  \
-        {"update", 0, NULL, "Write into the existing tensor in OUT."},                             \
-        {"type", 0, "TYPE",                                                                        \
-         "Read IN as fx8, fx16, sa8, sa32, fp16 or fp32 (default: by its dtype).",                 \
+    {"perm", "LIST", "Permute the dimensions: 2,0,1, or NHWC:NCHW (default: keep their order)."},  \
+        {"update", NULL, "Write into the existing tensor in OUT."},                                \
+        {"type", "TYPE", "Read IN as fx8, fx16, sa8, sa32, fp16 or fp32 (default: by its dtype).", \
          .takes = &make_type_value},                                                               \
-        {"tensor", 't', "NAME", "Read this tensor of an archive or a model IN (default: none)."},  \
-        {"shape", 0, "LIST",                                                                       \
-         "Set the extents of a raw file IN, outermost first (default: none)."},                    \
-        {"offset", 0, "BYTES", "Read a raw file IN from this byte on (default: 0)."},              \
-        {"expect", 0, "GOLDEN",                                                                    \
+        {"tensor", "NAME", "Read this tensor of an archive or a model IN (default: none)."},       \
+        {"shape", "LIST", "Set the extents of a raw file IN, outermost first (default: none)."},   \
+        {"offset", "BYTES", "Read a raw file IN from this byte on (default: 0)."},                 \
+        {"expect", "GOLDEN",                                                                       \
          "Compare the result with a file or with sha256:DIGEST (default: none).",                  \
          .takes = &value_file},                                                                    \
-        {"channels", 0, "N", "Split the transfer over N DMA channels (default: 1)."},              \
-    {                                                                                              \
-        "name", 0, "NAME", "Give the job a name (default: none)."                                  \
-    }
+        {"channels", "N", "Split the transfer over N DMA channels (default: 1)."},                 \
+        OPTION("name", "NAME", "Give the job a name (default: none).")
 
 /**
  * Fills the job that the request describes, with the members that its options name. Returns 0, or

@@ -45,10 +45,7 @@ void job_progress_follow(struct job_progress *progress, struct daemon_link *link
                          const struct print_style *style);
 
 /** Options of the commands that wait for outputs. */
-#define EXECUTE_OPTIONS                                                                            \
-    {                                                                                              \
-        "sync", 0, NULL, "Sync outputs to storage before a job counts as done."                    \
-    }
+#define EXECUTE_OPTIONS OPTION("sync", NULL, "Sync outputs to storage before a job counts as done.")
 
 /* The connection, and options of all jobs. */
 struct execution {

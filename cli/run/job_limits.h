@@ -24,13 +24,10 @@ struct job_limits {
 /** Options of every command that checks jobs against limits. */
 #define LIMITS_OPTIONS                                                                             \
     EMBEDDED_LIMIT_OPTION,                                                                         \
-        {"socket", 's', "PATH",                                                                    \
-         "Check against the limits of the daemon at this socket (default: none).",                 \
-         .takes = &value_file},                                                                    \
-    {                                                                                              \
-        "host", 'H', "URL",                                                                        \
-            "Check against the limits of the daemon at ssh://[user@]host[:port] (default: none)."  \
-    }
+        SOCKET_OPTION("Check against the limits of the daemon at this socket (default: none)."),   \
+        OPTION(                                                                                    \
+            "host", "URL",                                                                         \
+            "Check against the limits of the daemon at ssh://[user@]host[:port] (default: none).")
 
 /**
  * Determines the limits: requests them from the daemon that --socket or --host names; or else uses

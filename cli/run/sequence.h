@@ -52,7 +52,4 @@ enum exit_code sequence_run(struct sequence *sequence, const struct sequence_wor
 uint32_t sequence_channels(const struct sequence *sequence);
 
 /** Options of every command that takes job files. */
-#define SEQUENCE_OPTIONS                                                                           \
-    {                                                                                              \
-        "fail-fast", 0, NULL, "Stop at the first job that fails."                                  \
-    }
+#define SEQUENCE_OPTIONS OPTION("fail-fast", NULL, "Stop at the first job that fails.")

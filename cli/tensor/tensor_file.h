@@ -144,17 +144,16 @@ int little_endian_replace(struct tensor_file *file, struct fault *fault);
 extern const struct value file_format_value;
 
 #define TENSOR_ARGS_OPTIONS                                                                        \
-    {"format", 0, "FORMAT",                                                                        \
+    {"format", "FORMAT",                                                                           \
      "Read npy, raw, npz, safetensors, onnx, tflite or pb (default: by the file's ending).",       \
      .takes = &file_format_value},                                                                 \
-        {"tensor", 't', "NAME", "Select a tensor of an archive or a model (default: all)."},       \
-        {"shape", 0, "4,6,8",                                                                      \
-         "Set the shape of a raw file, outermost dimension first (default: none)."},               \
-        {"dtype", 0, "DTYPE", "Set the dtype of a raw file, such as int16 (default: none).",       \
+        {"tensor", "NAME", "Select a tensor of an archive or a model (default: all)."},            \
+        {"shape", "LIST",                                                                          \
+         "Set the shape of a raw file, outermost dimension first: 4,6,8 (default: none)."},        \
+        {"dtype", "DTYPE", "Set the dtype of a raw file, such as int16 (default: none).",          \
          .takes = &dtype_value},                                                                   \
-    {                                                                                              \
-        "offset", 0, "BYTES", "Set the position of a raw file's first element (default: 0 B)."     \
-    }
+        OPTION("offset", "BYTES",                                                                  \
+               "Set the position of a raw file's first element (default: 0 B).")
 
 /**
  * Reads --shape and --dtype, which are required, into rank, shape and dtype of a header. Returns 0,

@@ -282,7 +282,7 @@ def test_service(build):
     for name, here, far in (("byte-order", programs, native), ("byte-order-native", native, programs)):
         names = ("MLICTL", "MLID", "MLI_FAR_MLICTL", "MLI_FAR_MLID")
         build.step(name, byte_order, dict(zip(names, map(str, here + far))))
-    build.step("selftest", [mlictl, "selftest", "--iterations", "200", "--timeout", "60000", "--max-bytes", "262144"])
+    build.step("selftest", [mlictl, "selftest", "--iterations", "200", "--timeout", "1m", "--max-bytes", "256KiB"])
     return "mlid and mlictl, also with native ones: examples, batch, selftest"
 
 

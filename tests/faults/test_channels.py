@@ -57,7 +57,7 @@ class Channels(BatchCase):
     def test_batch(self):
         """Each case passes, or its message says that the channel failed."""
         def one(engine, _):
-            _, cases, _ = self.events_by_case("cases", "-j2", "-e", engine, "--timeout", "300", "--keep", "none")
+            _, cases, _ = self.events_by_case("cases", "-j2", "-e", engine, "--timeout", "300ms", "--keep", "none")
             for name, case in cases.items():
                 if case.get("reason") in ("channel", "timeout"):
                     self.failed += 1

@@ -45,7 +45,7 @@ class Jumps(BatchCase):
         def check():
             self.ctl("run", "job.json", code=0)
             self.check_outputs()
-            words = ("cases", "-j2", "--timeout", "60000", "--resume", "s.jsonl", "--junit", "r.xml")
+            words = ("cases", "-j2", "--timeout", "1m", "--resume", "s.jsonl", "--junit", "r.xml")
             _, cases, end = self.events_by_case(*words, code=1)
             self.assertEqual(self.counts(end), {"passed": 11, "failed": 1})
             self.assertLess(end["ns"], PATIENCE * 10**9)

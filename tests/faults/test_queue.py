@@ -26,7 +26,7 @@ class Queue(Killed):
     def fill(self, number):
         """Fills the queue of a round. Returns its URL and two workers."""
         url = self.server.url(f"night{number}")
-        self.ctl("batch", "enqueue", "--queue", url, "--lease", "2", "cases", code=0)
+        self.ctl("batch", "enqueue", "--queue", url, "--lease", "2s", "cases", code=0)
         return url, [self.launch("batch", "--queue", url, "-j1", "-q", "-e", SLOW) for _ in range(2)]
 
     def collect(self, url):

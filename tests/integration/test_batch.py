@@ -275,7 +275,7 @@ class Verdicts(BatchCase):
                 text = text or bytearray(b"{")
             self.write(f"cases/c{i}.json", bytes(text))
         before = self.listing()
-        _, cases, end = self.events_by_case("cases", "--timeout", "20000", "--keep", "none", "--retries", "1")
+        _, cases, end = self.events_by_case("cases", "--timeout", "20s", "--keep", "none", "--retries", "1")
         self.assertEqual(sum(self.counts(end).values()), len(cases), f"seed {SEED}")
         self.assertGreater(len(cases), 200)
         self.assertEqual(self.listing(), before)

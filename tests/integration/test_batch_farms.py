@@ -106,7 +106,7 @@ class Farms(BatchCase):
 
     def test_ktap_timeout(self):
         self.add("a")
-        out = self.farm("ktap", "cases", "--timeout", "50", "-c4", "-e", "fault:threads,tiny=0,stick=1", code=1)
+        out = self.farm("ktap", "cases", "--timeout", "50ms", "-c4", "-e", "fault:threads,tiny=0,stick=1", code=1)
         self.assertIn("not ok 1 a # TIMEOUT timeout\n", out)
 
     def signals(self, text):

@@ -473,7 +473,7 @@ class Kept(BatchCase):
         self.assertEqual(cases["a"]["again"],
                          "mlictl run --limit-bytes 8 --tuning t.json batch-failed/a/job.json")
         self.assert_rerun(cases["a"])
-        _, cases, _ = self.events_by_case("cases", "--timeout", "200", "-c4", "-e", "fault:threads,tiny=0,stick=1",
+        _, cases, _ = self.events_by_case("cases", "--timeout", "200ms", "-c4", "-e", "fault:threads,tiny=0,stick=1",
                                           code=1)
         self.assertEqual(cases["a"]["reason"], "timeout")
         self.assertLessEqual(json.loads(self.read(cases["a"]["kept"]))["timeout_ms"], 200)

@@ -69,7 +69,7 @@ class Attempts(BatchCase):
     def test_a_stuck_channel(self):
         for i in range(6):
             self.add(f"c{i}")
-        _, cases, end = self.events_by_case("cases", "--timeout", "300", "-j1", "-c4", "-e",
+        _, cases, end = self.events_by_case("cases", "--timeout", "300ms", "-j1", "-c4", "-e",
                                   "fault:threads,tiny=0,stick=3", code=1)
         self.assertEqual(self.counts(end), {"passed": 5, "error": 1})
         self.assertEqual(cases["c2"]["reason"], "timeout")
@@ -88,7 +88,7 @@ class Attempts(BatchCase):
         stick = ("-j1", "-c4", "-e", "fault:threads,tiny=0,stick=1")
         self.events_by_case("cases", *stick, code=0)
         self.write("cases/a.json", dict(job, timeout_ms=60000))
-        _, cases, _ = self.events_by_case("cases", "--timeout", "200", *stick, code=1)
+        _, cases, _ = self.events_by_case("cases", "--timeout", "200ms", *stick, code=1)
         self.assertEqual((cases["a"]["status"], cases["a"]["reason"]), ("error", "timeout"))
 
     def test_a_service_that_does_not_answer(self):
@@ -96,7 +96,7 @@ class Attempts(BatchCase):
         self.add("b")
         self._daemon = self.start_daemon(self.root, "--engine",
                                          "fault:threads,tiny=0,delay_us=1000000")
-        process = self.start("batch", "cases", "--json", "--timeout", "5000", "-j1", "--resume",
+        process = self.start("batch", "cases", "--json", "--timeout", "5s", "-j1", "--resume",
                              "s.jsonl", "-s", self.daemon.socket)
         self.assertTrue(wait_for(lambda: self.exists("s.jsonl") and
                                  b'"begin"' in self.read("s.jsonl")))
@@ -320,8 +320,8 @@ class Resumed(BatchCase):
         self.assertEqual(self.reruns("-e", "inline", "-c2", code=1), self.all_cases(engine))
         self.assertEqual(self.reruns(code=1), self.all_cases(engine))
         self.assertEqual(self.reruns("--repeat", "2", code=1), self.all_cases(other))
-        self.assertEqual(self.reruns("--timeout", "60000", code=1), self.all_cases(other))
-        self.assertEqual(self.reruns("--timeout", "60000", code=1), {})
+        self.assertEqual(self.reruns("--timeout", "1m", code=1), self.all_cases(other))
+        self.assertEqual(self.reruns("--timeout", "1m", code=1), {})
 
     def test_another_program(self):
         self.events_by_case("cases", "--resume", "s.jsonl", code=1)

@@ -48,7 +48,7 @@ class BigEndian(Case):
                 self.assertEqual(list(map(int, sum(big["corner"]["values"], []))), values)
             self.assertIn(" (big-endian) (2, 3)", self.ctl("show", "big.npy", code=0).out)
             self.assertIn(" (big-endian) (2, 3)",
-                          self.ctl("show", "--corner", "0", "big.npy", code=0).out)
+                          self.ctl("show", "--limit", "0", "big.npy", code=0).out)
 
     def test_differences_have_values(self):
         self.write("a.npy", npy(">i2", (3,), pack(">", "i2", [1, 256, 3])))

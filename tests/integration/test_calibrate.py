@@ -77,7 +77,7 @@ class Calibrate(Case):
 
     def test_interrupt(self):
         self.write("kept.json", b"old")
-        run = self.start("calibrate", "-t", "60", "-o", "kept.json")
+        run = self.start("calibrate", "--seconds", "60", "-o", "kept.json")
         await_handler(run, signal.SIGINT)
         run.send_signal(signal.SIGINT)
         self.assertEqual(run.wait(PATIENCE), 4)

@@ -40,7 +40,7 @@ class Help(Case):
                      "gen", "gen x.npy", "ping x", "info x", "run --nothing j", "run -x j",
                      "run --json=1 j", "run --channels", "run --channels 0 j",
                      "run --channels 17 j", "run --channels two j", "gen --shape 2 --dtype int8",
-                     "run --channels 2 --channels 2 j", "show --corner -1 x", "run -qx j"):
+                     "run --channels 2 --channels 2 j", "show --limit -1 x", "run -qx j"):
             result = self.ctl(*line.split(), code=2)
             self.assertRegex(result.err, r"^mlictl: \S", line)
             self.assertEqual(result.out, "")
@@ -156,7 +156,7 @@ class Gen(Case):
 class Show(Case):
     def test_text_and_json_have_the_same_facts(self):
         self.write_npy("x.npy", "<i2", (3, 4), fortran=True, data=struct.pack("<12h", *range(12)))
-        text = self.ctl("show", "x.npy", "--corner", "2", code=0).out
+        text = self.ctl("show", "x.npy", "--limit", "2", code=0).out
         fact = self.ctl("show", "x.npy", "-n", "2", "--json", code=0).json[0]
         self.assertEqual(fact, {
             "file": "x.npy", "format": "npy", "dtype": "int16", "byte_order": "little",
@@ -176,7 +176,7 @@ class Show(Case):
 
     def test_cut_dimensions_are_marked(self):
         self.write_npy("x.npy", "|u1", (9, 3, 3))
-        out = self.ctl("show", "x.npy", "--corner", "2", code=0).out
+        out = self.ctl("show", "x.npy", "--limit", "2", code=0).out
         self.assertIn("dimension 0 continues to index 8", out)
         self.assertEqual(out.count("[0, :, :]"), 1)
 
@@ -212,9 +212,9 @@ class Show(Case):
     def test_options_that_do_not_fit(self):
         self.write_npy("x.npy")
         self.assertIn(".npy file", self.ctl("show", "x.npy", "--shape", "2", code=2).err)
-        self.ctl("show", "x.npy", "--corner", "65", code=2)
+        self.ctl("show", "x.npy", "--limit", "65", code=2)
         self.ctl("show", "x.npy", "--format", "raw", "--shape", "4", "--dtype", "uint8", code=0)
-        out = self.ctl("show", "x.npy", "--corner", "0", code=0).out
+        out = self.ctl("show", "x.npy", "--limit", "0", code=0).out
         self.assertEqual(out.count("\n"), 2)
         self.assertNotIn("corner", self.ctl("show", "x.npy", "-n0", "--json", code=0).json[0])
 

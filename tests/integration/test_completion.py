@@ -76,7 +76,7 @@ class Completion(Completions, Case):
         for word in self.complete("mlictl gen --pattern "):
             self.ctl("gen", f"{word}.npy", "--shape", "2", "--dtype", "int8", "-p", word, code=0)
         for word in self.complete("mlictl selftest --mode "):
-            self.ctl("selftest", "-n", "1", "-e", "inline", "--mode", word, code=0)
+            self.ctl("selftest", "--iterations", "1", "-e", "inline", "--mode", word, code=0)
         for word in self.complete("mlictl jobs --state "):
             self.ctl("jobs", "--state", word, "-s", self.path("none"), code=3)
 
@@ -86,10 +86,10 @@ class Completion(Completions, Case):
         self.assertEqual(self.complete("mlictl selftest -e "), engines)
         self.assertEqual(self.complete("mlictl run --engine threads:ti"), set())
         for name in engines - {"fault", "vfio"}:
-            self.ctl("selftest", "-n", "1", "--engine", name, code=0)
+            self.ctl("selftest", "--iterations", "1", "--engine", name, code=0)
         if "vfio" in engines:
             self.assertIn("--engine vfio: the option device is required",
-                          self.ctl("selftest", "-n", "1", "--engine", "vfio", code=2).err)
+                          self.ctl("selftest", "--iterations", "1", "--engine", "vfio", code=2).err)
 
     def test_files(self):
         for name in ("a.json", "b.json", "a.npy", "deep/c.json", "with space.json"):

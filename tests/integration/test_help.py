@@ -128,7 +128,7 @@ class Numbers(Commands):
             self.assertIn(f"--limit-bytes {size}: a size from 1 to 9007199254740991 B is needed, for "
                           "example 65536 or 256KiB", err)
         self.ctl("tile", "--shape", "64x64", "--budget", "2KiB", code=0)
-        self.ctl("selftest", "--engine", "inline", "-n", 1, "--max-bytes", "1KiB", code=0)
+        self.ctl("selftest", "--engine", "inline", "--iterations", 1, "--max-bytes", "1KiB", code=0)
         self.write("raw.bin", ramp(1030))
         shown = self.ctl("show", "raw.bin", "--shape", 2, "--dtype", "int8", "--offset", "1KiB", code=0)
         self.assertEqual(shown.out, self.ctl("show", "raw.bin", "--shape", 2, "--dtype", "int8",

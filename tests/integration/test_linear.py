@@ -150,8 +150,8 @@ class Linear(Case):
             tensor = lambda i: bytes([8, 1, 16, 3]) + member(8, b"%07d" % i) + member(9, b"x")
             self.write("t.onnx", member(7, b"".join(member(5, tensor(i)) for i in range(size))))
 
-        self.assert_linear(chain, ["import", "t.onnx", "-n", "-q"])
-        self.assert_linear(lambda size: chain(size, b"Relu"), ["import", "t.onnx", "-n", "-q"])
+        self.assert_linear(chain, ["import", "t.onnx", "--dry-run", "-q"])
+        self.assert_linear(lambda size: chain(size, b"Relu"), ["import", "t.onnx", "--dry-run", "-q"])
         self.assert_linear(constants, ["show", "t.onnx"])
 
     @unittest.skipUnless(os.environ.get("MLI_NPZ", "1") == "1", "mlictl was built without zlib")

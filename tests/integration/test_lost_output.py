@@ -51,7 +51,7 @@ class LostOutput(Case):
                     ("ping",), ("info",), ("stats",), ("stats", "--json"), ("jobs",),
                     ("top", "--once"), ("top", "--once", "--json"),
                     ("submit", "cases/a.json"), ("drain",), ("resume",),
-                    ("trace", "-t", "1", "-o", "-"))))
+                    ("trace", "--seconds", "1", "-o", "-"))))
 
     def lose(self, program, words, stdout):
         """Runs the command with this standard output. Returns its exit code and its message."""

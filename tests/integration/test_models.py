@@ -339,7 +339,7 @@ class Import(Models):
         report = self.imported(path)
         self.assertEqual(report["unknown"], 2)
         self.assertIn("2 of them would move data, but the model does not have their shapes: onnx.shape_inference",
-                      self.ctl("import", path, "-n", code=0).out)
+                      self.ctl("import", path, "--dry-run", code=0).out)
         reasons = [node.get("reason") for node in report["nodes"]]
         for reason, words in zip(reasons, ("Relu: it does not move data", "dimension 0 of y is open: give --dim batch=N",
                                            "starts is not a constant", "more than 4096 moves",
@@ -350,8 +350,8 @@ class Import(Models):
         self.assertEqual(report["nodes"][1]["outputs"][0]["shape"], [3, 5])
         self.assertEqual(self.imported(path, "--dim", "*=5")["moved"], 1)
         for wrong in ("batch", "batch=0", "batch=x", "=3", "batch=1e9", "batch=99999999999999999999"):
-            self.assertIn("NAME=N is needed", self.ctl("import", path, "-n", "--dim", wrong, code=2).err)
-        self.assertIn("no open dimension", self.ctl("import", path, "-n", "--dim", "width=1", code=2).err)
+            self.assertIn("NAME=N is needed", self.ctl("import", path, "--dry-run", "--dim", wrong, code=2).err)
+        self.assertIn("no open dimension", self.ctl("import", path, "--dry-run", "--dim", "width=1", code=2).err)
 
     def test_shapes_behind_operators_that_compute(self):
         """Makes a model without the shapes of intermediate tensors, as a quantiser writes it."""
@@ -408,7 +408,7 @@ class Import(Models):
 
     def test_directory(self):
         self.simple()
-        self.ctl("import", "m.onnx", "-n", code=0)
+        self.ctl("import", "m.onnx", "--dry-run", code=0)
         self.assertEqual(sorted(os.listdir(self.dir)), ["m.onnx"])
         (self.dir / "out").mkdir()
         self.ctl("import", "m.onnx", "-o", "out/", code=0)  # an empty directory
@@ -441,13 +441,13 @@ class Import(Models):
     def test_usage(self):
         self.simple("model.bin")
         self.assertIn("--output DIR is needed", self.ctl("import", "m.onnx", code=2).err)
-        self.assertIn(".onnx or .tflite is needed", self.ctl("import", "model.bin", "-n", code=2).err)
-        self.ctl("import", "model.bin", "--format", "onnx", "-n", code=0)
-        self.assertIn("No such file", self.ctl("import", "m.onnx", "-n", code=2).err)
+        self.assertIn(".onnx or .tflite is needed", self.ctl("import", "model.bin", "--dry-run", code=2).err)
+        self.ctl("import", "model.bin", "--format", "onnx", "--dry-run", code=0)
+        self.assertIn("No such file", self.ctl("import", "m.onnx", "--dry-run", code=2).err)
         self.write("m.onnx", b"")
-        self.assertIn("the file is empty", self.ctl("import", "m.onnx", "-n", code=2).err)
+        self.assertIn("the file is empty", self.ctl("import", "m.onnx", "--dry-run", code=2).err)
         self.write("m.tflite", b"no model")
-        self.assertIn("not a TFLite model", self.ctl("import", "m.tflite", "-n", code=2).err)
+        self.assertIn("not a TFLite model", self.ctl("import", "m.tflite", "--dry-run", code=2).err)
 
 
 class Sequences(Models):

@@ -38,7 +38,7 @@ class Nodes(Case):
         moves = tuple(op.encode() for op in MOVES)
         contents = {path: (path / "model.onnx").read_bytes() for path in sorted(NODES.iterdir())}
         for path in sampled(path for path, content in contents.items() if any(op in content for op in moves)):
-            listed = json.loads(self.ctl("import", str(path / "model.onnx"), "-n", "--json", code=0).out)
+            listed = json.loads(self.ctl("import", str(path / "model.onnx"), "--dry-run", "--json", code=0).out)
             if len(listed["nodes"]) != 1 or listed["nodes"][0]["op"] not in MOVES:
                 continue
             counts["cases"] += 1

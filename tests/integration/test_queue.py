@@ -33,7 +33,7 @@ class QueueCase(BatchCase):
         self.url = self.server.url("night")
 
     def enqueue(self, *arguments, code=0, lease=2, **more):
-        return self.batch("enqueue", "--queue", self.url, "--lease", lease, *(arguments or ("cases",)),
+        return self.batch("enqueue", "--queue", self.url, "--lease", f"{lease}s", *(arguments or ("cases",)),
                           code=code, **more)
 
     def enqueued(self, *arguments):
@@ -288,7 +288,7 @@ class OnRedis(QueueCase):
         self.enqueue()
         worker = self.start_worker(delay=4000000)
         self.await_lease()
-        result = self.batch("collect", "--queue", self.url, "--timeout", "100", "--junit", "r.xml", code=4)
+        result = self.batch("collect", "--queue", self.url, "--timeout", "100ms", "--junit", "r.xml", code=4)
         self.assertEqual(result.err.count("waiting for a worker"), 2)
         self.assertEqual(result.err.count(": leased"), 1)
         self.assertIn("3 not run", result.out)
@@ -339,7 +339,7 @@ class OnRedis(QueueCase):
     def test_the_server_stays_away(self):
         self.add_many(3)
         self.enqueue()
-        worker = self.start_worker("--reconnect", "1", "--json", delay=3000000)
+        worker = self.start_worker("--reconnect", "1s", "--json", delay=3000000)
         self.await_lease()
         self.server.kill()
         result = self.finish(worker, code=3)

@@ -106,7 +106,7 @@ class Caught(Selftest):
             flipped = mismatch["expected"] ^ mismatch["found"]
             self.assertEqual(bin(flipped).count("1"), 1, mismatch)
             self.assertEqual((mismatch["tensor"], fact["stuck"]), ("dst", 0))
-        self.caught("fault:threads,corrupt_pct=5", "-n", "200", "--seed", "2", kind="mismatch")
+        self.caught("fault:threads,corrupt_pct=5", "--iterations", "200", "--seed", "2", kind="mismatch")
 
     def test_errors(self):
         for engine in self.engines():
@@ -117,7 +117,7 @@ class Caught(Selftest):
     def test_stuck_transfers(self):
         modes = ("poll", "callback", "wait")
         for i, engine in enumerate(self.engines()):
-            fact = self.caught(f"fault:{engine},stick=3", *FEW, "--timeout", "700", "--mode",
+            fact = self.caught(f"fault:{engine},stick=3", *FEW, "--timeout", "700ms", "--mode",
                                modes[i % len(modes)], kind="stuck")
             self.assertIn("700 ms", fact["first_failures"][0]["message"])
             self.assertEqual((fact["cases"], fact["failures"], fact["stuck"]), (40, 1, 1))
@@ -125,13 +125,13 @@ class Caught(Selftest):
 
     def test_many_stuck_transfers_end_a_round(self):
         begin = time.monotonic()
-        fact = self.caught("fault:threads,stick_pct=100", "--timeout", "150", "--mode", "wait",
+        fact = self.caught("fault:threads,stick_pct=100", "--timeout", "150ms", "--mode", "wait",
                            kind="stuck")
         self.assertLess(fact["cases"], 20)
         self.assertLess(time.monotonic() - begin, 20)
 
     def test_a_stuck_synchronous_move(self):
-        fact = self.caught("fault:mock,stick=1,tiny=0", "--timeout", "300", "--mode", "sync",
+        fact = self.caught("fault:mock,stick=1,tiny=0", "--timeout", "300ms", "--mode", "sync",
                            "--seed", "4", "--threads", "1", kind="stuck")
         self.assertIn("does not end", fact["first_failures"][0]["message"])
 
@@ -153,7 +153,7 @@ class Caught(Selftest):
                       result.err)
 
     def test_only_repeats_a_case(self):
-        fact = self.caught("fault:inline,corrupt=5", "--seed", "5", "--only", "0", "-n", "9",
+        fact = self.caught("fault:inline,corrupt=5", "--seed", "5", "--only", "0", "--iterations", "9",
                            "--threads", "1", "--channels", "1", "--mode", "poll", kind="mismatch")
         self.assertEqual((fact["cases"], fact["failures"]), (9, 1))
 
@@ -239,7 +239,7 @@ class Usage(Selftest):
         self.assertEqual(self.listing(), {})
 
     def test_interrupted_while_stuck(self):
-        self.interrupt("--engine", "fault:threads,stick_pct=100", "--timeout", "60000", "--mode",
+        self.interrupt("--engine", "fault:threads,stick_pct=100", "--timeout", "1m", "--mode",
                        "poll")
         self.assertEqual(self.listing(), {})
 

@@ -49,7 +49,7 @@ class Board(Case):
         path = self.dir / "line.sock"
         line = Line(path, self.path, **faults)
         self.addCleanup(line.close)
-        return line, f"serial:{path},timeout=100"
+        return line, f"serial:{path},timeout=100ms"
 
     def tensor(self, name, shape, dtype="<i2"):
         count = 1
@@ -309,7 +309,7 @@ class Selftest(Board):
 
     def test_finds_errors_and_stuck_transfers(self):
         for fault, kind in (("fail_pct=30", "error"), ("stick=3", "stuck")):
-            done = self.ctl("selftest", "-H", self.url(), "--json", *FEW, "--timeout", "300", "--engine",
+            done = self.ctl("selftest", "-H", self.url(), "--json", *FEW, "--timeout", "300ms", "--engine",
                             f"fault:threads,tiny=0,{fault}", code=1)
             self.assertEqual(done.json[0]["first_failures"][0]["kind"], kind, done.err)
             self.boot()

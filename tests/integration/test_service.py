@@ -121,10 +121,10 @@ class Jobs(Service):
         self.assertEqual([f["job"] for f in self.facts("jobs", "--limit", "1")], [2])
         self.assertIn("older jobs", self.ask("jobs", "-n", "1", code=0).out)
         self.assertRegex(self.ask("status", "2", code=0).out, r"^job 2 \(next\): waiting, detached")
-        fact = self.facts("wait", "1", "--timeout", "50", code=4)[0]
+        fact = self.facts("wait", "1", "--timeout", "50ms", code=4)[0]
         self.assertEqual(fact["error"]["name"], "TIMED_OUT")
         self.assertEqual([fact["error"]["message"] for fact in
-                          self.facts("wait", "--all", "--timeout", "50", code=4)],
+                          self.facts("wait", "--all", "--timeout", "50ms", code=4)],
                          ["it has not ended within 50 ms (--timeout)"] * 2)
         waiting = self.start("wait", "--socket", self.daemon.socket, "--all", "--json")
         self.assertTrue(wait_for(lambda: not self.daemon.idle()))
@@ -205,7 +205,7 @@ class Numbers(Service):
         self.assertNotIn("\033", out)
 
     def test_top_repeats(self):
-        process = self.start("top", "--socket", self.daemon.socket, "--json", "-i", "50")
+        process = self.start("top", "--socket", self.daemon.socket, "--json", "-i", "50ms")
         first, second = (json.loads(process.stdout.readline()) for _ in range(2))
         self.assertGreater(second["rates"]["interval_ns"], 40e6)
         self.assertEqual(second["rates"]["jobs_per_second"], 0)
@@ -232,7 +232,7 @@ class Numbers(Service):
         os.close(ours)
 
     def start_on(self, terminal):
-        return subprocess.Popen([MLICTL, "top", "-s", self.daemon.socket, "-i", "50"],
+        return subprocess.Popen([MLICTL, "top", "-s", self.daemon.socket, "-i", "50ms"],
                                 stdin=terminal, stdout=terminal, stderr=subprocess.DEVNULL,
                                 env=dict(self.environment(), TERM="xterm"))
 
@@ -300,7 +300,7 @@ class TraceOfAScript(Case):
     def test_a_timeline(self):
         lines = [event(kind, 5000 + 1000 * number + at, number) for number in (1, 2, 3)
                  for at, kind in enumerate(("queued", "started", "done"))]
-        result = self.ctl("trace", "--json", "-s", self.serve(lines), "-o", "t.json", "-t", "1",
+        result = self.ctl("trace", "--json", "-s", self.serve(lines), "-o", "t.json", "--seconds", "1",
                           code=0)
         self.assertEqual((result.json[0]["events"], result.json[0]["dropped"]), (9, 0))
         self.assertEqual(self.request["params"]["scope"], "user")
@@ -311,12 +311,12 @@ class TraceOfAScript(Case):
 
     def test_lost(self):
         path = self.serve([event("queued", 1, 1)], stay=False)
-        self.ctl("trace", "-s", path, "-o", "t.json", "-t", "60", code=3)
+        self.ctl("trace", "-s", path, "-o", "t.json", "--seconds", "60", code=3)
         self.assertFalse(self.exists("t.json"))
 
     def test_cut_short(self):
         path = self.serve([event("queued", 1, 1)])
-        for options, code, there in ((("-t", "60"), 4, False), ((), 0, True)):
+        for options, code, there in ((("--seconds", "60"), 4, False), ((), 0, True)):
             process = self.start("trace", "-s", path, "-o", "t.json", *options)
             self.talk.join()
             self.assertTrue(at_rest(process))
@@ -365,7 +365,7 @@ class Trace(Service):
         self.ask("trace", "-o", "-", "--json", code=2)
 
     def test_the_file_is_written_atomically(self):
-        process = self.start("trace", "--socket", self.daemon.socket, "-o", "t.json", "-t", "60")
+        process = self.start("trace", "--socket", self.daemon.socket, "-o", "t.json", "--seconds", "60")
         self.assertTrue(at_rest(process, self.daemon.pid))
         process.send_signal(signal.SIGINT)
         self.finish(process, code=4)

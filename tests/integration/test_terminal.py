@@ -34,7 +34,7 @@ class Terminal(Case):
                 (("diff", "in.npy", "in.npy"), GOOD + "the same" + END),
                 (("diff", "in.npy", "other.npy"), BAD + "23 of 24 elements differ" + END),
                 (("run", "bad.json"), BAD + "mlictl:" + END),
-                (("selftest", "-n", "2", "-j", "1", "--seed", "7", "-e", "inline"), GOOD + "0 failures" + END)]
+                (("selftest", "--iterations", "2", "--threads", "1", "--seed", "7", "-e", "inline"), GOOD + "0 failures" + END)]
 
 
 class Colours(Terminal):
@@ -127,7 +127,7 @@ class Pipes(Terminal):
         lines = [command for command, _ in self.commands()]
         lines += [(), ("--help",), ("run", "--help"), ("nonsense",), ("gen",), ("show", "in.npy")]
         lines += [(name, "-s", socket) for name in ("ping", "info", "stats", "jobs")]
-        lines += [("top", "--once", "-s", socket), ("selftest", "-n", "3000", "-e", "threads")]
+        lines += [("top", "--once", "-s", socket), ("selftest", "--iterations", "3000", "-e", "threads")]
         for line in lines:
             done = subprocess.run([MLICTL, *line], cwd=self.dir, env=environment, timeout=60,
                                   stdin=subprocess.DEVNULL, capture_output=True)
@@ -136,7 +136,7 @@ class Pipes(Terminal):
 
 class Drawing(Terminal):
     def test_top_draws_over_itself_and_leaves_the_screen(self):
-        screen = Screen(self, "top", "-i", "50", "-s", self.daemon.socket, columns=40, rows=10)
+        screen = Screen(self, "top", "-i", "50ms", "-s", self.daemon.socket, columns=40, rows=10)
         self.assertTrue(wait_for(lambda: screen.read().count("\033[H") >= 2))
         screen.press(b"\x03")
         shown, code = screen.end()
@@ -149,7 +149,7 @@ class Drawing(Terminal):
             self.assertLessEqual(max(map(len, lines)), 40)
 
     def test_top_on_a_dumb_terminal(self):
-        screen = Screen(self, "top", "-i", "50", "-s", self.daemon.socket, TERM="dumb")
+        screen = Screen(self, "top", "-i", "50ms", "-s", self.daemon.socket, TERM="dumb")
         self.assertTrue(wait_for(lambda: screen.read().count("mlid at") >= 2))
         screen.press(b"\x03")
         shown, code = screen.end()
@@ -157,7 +157,7 @@ class Drawing(Terminal):
         self.assertNotIn("\033", shown)
 
     def test_progress_of_a_selftest_stays_in_its_line(self):
-        line = ("selftest", "-t", "1", "-e", "fault:threads,delay_us=10,reorder_pct=1")
+        line = ("selftest", "--seconds", "1", "-e", "fault:threads,delay_us=10,reorder_pct=1")
         for columns in (20, 200):
             shown, code = self.show(*line, columns=columns)
             self.assertEqual(code, 0)

@@ -159,7 +159,7 @@ def local():
               {**ARCHIVE, "other.safetensors": safetensors()}),
         Scene("help", ("help", "run"), {}),
         Scene("completion", ("completion", "bash"), {}),
-        Scene("selftest", ("selftest", "-n", "2", "--seed", "1", "-e", "inline", "--max-bytes", "1024"), {},
+        Scene("selftest", ("selftest", "--iterations", "2", "--seed", "1", "-e", "inline", "--max-bytes", "1024"), {},
               digits=True, evidence=r"selftest-.*"),
     ] + ([
         Scene("run-npz", ("run", "job.json"), NPZ),
@@ -190,7 +190,7 @@ def boards():
                   ctl("profile", "show", "zynqmp-zdma", "--file").stdout)),
         Scene("tile", ("tile", "--shape", "16x16x8", "--window", "3x3", "--pad", "same", "--budget", "2KiB"), {}),
         Scene("tile-jobs", ("tile", "in.npy", "out.npy", "--budget", "512", "-o", "tiles.json"), ONE),
-        Scene("calibrate", ("calibrate", "-t", "1", "--check", "1", "--seed", "1", "-q", "-o", "machine.json"), {},
+        Scene("calibrate", ("calibrate", "--seconds", "1", "--check", "1", "--seed", "1", "-q", "-o", "machine.json"), {},
               digits=True, loose=("machine.json",), slow=True),
     ]
 
@@ -247,7 +247,7 @@ def remote():
         scene("drain", "drain"),
         scene("wait", "wait", "--all"),
         scene("resume", "resume"),
-        scene("trace", "trace", "-t", "1", "-o", "trace.json", loose=("trace.json",), slow=True),
+        scene("trace", "trace", "--seconds", "1", "-o", "trace.json", loose=("trace.json",), slow=True),
         scene("proxy", "proxy", stdin=PING, reports=True),
     ]
 
@@ -260,16 +260,16 @@ def serial():
         scene("run-serial", "run", "job.json"),
         scene("batch-serial", "batch", "-j", "1", "cases", files=CASES, make=with_golden, reports=True,
               evidence=r"batch-failed(/.*)?"),
-        scene("selftest-serial", "selftest", "-n", "2", "--seed", "1", "--max-bytes", "1024", "-q", files={},
+        scene("selftest-serial", "selftest", "--iterations", "2", "--seed", "1", "--max-bytes", "1024", "-q", files={},
               evidence=r"selftest-.*"),
     ]
 
 
-QUEUE = ("--queue", "{queue}", "--reconnect", "1")
+QUEUE = ("--queue", "{queue}", "--reconnect", "1s")
 
 
 def enqueue(ctl):
-    ctl("batch", "enqueue", *QUEUE, "--lease", "2", "cases")
+    ctl("batch", "enqueue", *QUEUE, "--lease", "2s", "cases")
 
 
 def enqueue_and_run(ctl):
@@ -292,7 +292,7 @@ def queues():
         return Scene(name, ("batch", *words), CASES, make=with_golden,
                      queue=Redis, before=before, after=check_queue, reports=True, digits=True, **more)
     return [] if Redis.missing() else [
-        scene("enqueue", "enqueue", *QUEUE, "--lease", "2", "cases"),
+        scene("enqueue", "enqueue", *QUEUE, "--lease", "2s", "cases"),
         scene("queue", *QUEUE, "-j", "1", "--keep", "none", before=enqueue, remarks=r".* waits for another worker\n"),
         scene("queue-status", "status", *QUEUE, before=enqueue),
         scene("collect", "collect", *QUEUE, "--junit", "report.xml", before=enqueue_and_run, loose=("report.xml",)),

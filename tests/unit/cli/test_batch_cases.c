@@ -93,7 +93,7 @@ static void test_job_files(void **state)
 static void test_filters(void **state)
 {
     static const struct option table[] = {
-        {"other", 0, "X", "", .repeats = true}, {"filter", 0, "GLOB", "", .repeats = true}, {NULL}};
+        {"other", "X", "", .repeats = true}, {"filter", "GLOB", "", .repeats = true}, {NULL}};
     char words[][16] = {"--filter",     "conv/*",   "--other", "pool/*",
                         "--filter=!*7", "--filter", "a?"};
     char *argv[COUNT_OF(words)];
