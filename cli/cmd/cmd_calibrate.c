@@ -33,6 +33,7 @@ static const struct option options_table[] = {
      .takes = &value_profile},
     {"output", "FILE", "Write the result to FILE (default: print the errors only).",
      .takes = &value_file},
+    {"force", NULL, "Replace an existing FILE."},
     {"seconds", "N", "Measure for about N seconds, 1 to 3600 (default: 60 s).", .old = "t"},
     {"check", "N", "Check the result with N other moves, 0 to 1000000 (default: 1000).",
      .old = "n"},
@@ -193,8 +194,18 @@ static enum exit_code measure_costs(const struct options *options)
     return code;
 }
 
+/* The previous version replaced files without --force. */
+static void remark_on_existing(const struct options *options)
+{
+    const char *path = options_get(options, "output");
+
+    if (path && !options_get(options, "force") && access(path, F_OK) == 0)
+        print_error("remark: %s exists; the next version replaces it only with --force", path);
+}
+
 static enum exit_code calibrate(const struct options *options)
 {
+    remark_on_existing(options);
     return options_get(options, "kernels") ? measure_kernels(options) : measure_costs(options);
 }
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests the grammar that all commands share: options, old spellings and times."""
+"""Tests the grammar that all commands share: options, old spellings, times, and when existing files are replaced."""
 import re
 
 from harness import AGENT, SOURCE, Case, main, mov, transpose_model
@@ -170,6 +170,85 @@ class OldSpellings(Grammar):
                                   "socket\n")
         for time in ("2m", "0", "1h", "5x", "", "1 s"):
             self.assertIn(",timeout=TIME", self.ctl("ping", "-H", f"serial:/dev/null,timeout={time}", code=2).err)
+
+
+class ExistingFiles(Grammar):
+    """The rule of mlictl(1), EXISTING FILES."""
+
+    def setUp(self):
+        super().setUp()
+        self.write_npy("in.npy")
+        self.write("job.json", mov(perm_dim=[2, 0, 1]))
+        self.write("w.raw", bytes(8 * 8 * 4))
+        self.write("chain.json", [mov(dst="a.npy"), mov("a.npy", "b.npy")])
+        self.write("net.onnx", transpose_model())
+
+    def test_only_force_replaces(self):
+        layer = ("tile", "--shape", "8x8x4", "--window", "3x3", "--budget", "1KiB")
+        for words, path in (
+                (("gen", "g.npy", "--shape", "2,2", "--dtype", "int8"), "g.npy"),
+                (("mov", "in.npy", "m.npy"), "m.npy"),
+                (("mov", "in.npy", "n.npy", "-o", "mov.json"), "mov.json"),
+                (("permute", "in.npy", "p.npy", "--perm", "2,0,1"), "p.npy"),
+                (("make", "mov", "in.npy", "x.npy", "-o", "made.json"), "made.json"),
+                (("make", "mov", "in.npy", "x.npy", "--run"), "x.npy"),
+                (("optimise", "chain.json", "-o", "fewer.json"), "fewer.json"),
+                ((*layer, "--type", "sa8", "w.raw", "-o", "tiles.json"), "tiles.json"),
+                (("trace", "--seconds", 1, "-o", "t.json", "-s", self.daemon.socket), "t.json")):
+            with self.subTest(words=words):
+                self.ctl(*words, code=0)
+                for other in ("n.npy",):  # the second run has one existing file
+                    if self.exists(other):
+                        (self.dir / other).unlink()
+                self.write(path, "mine")
+                before = self.listing()
+                self.assertIn(f"{path} exists; --force replaces it", self.ctl(*words, code=2).err)
+                self.assertEqual(self.listing(), before)
+                self.ctl(*words, "--force", code=0)
+                self.assertNotEqual(self.read(path), b"mine")
+
+    def test_a_directory(self):
+        words = ("import", "net.onnx", "-o", "cases", "--dim", "batch=1")
+        self.ctl(*words, code=0)
+        before = self.listing()
+        self.ctl(*words, code=2)
+        self.assertEqual(self.listing(), before)
+        self.ctl(*words, "-f", code=0)
+        self.assertEqual(self.listing(), before)
+
+    def test_drawings_and_reports_are_renewed(self):
+        explain, plan = ("explain", "-q", "job.json"), ("--profile", "vpx5-nsim")
+        layer = ("tile", "-q", "--shape", "8x8x4", "--window", "3x3", "--type", "sa8", "w.raw", *plan)
+        for words, path in (((*explain, "--svg", "a.svg"), "a.svg"), ((*explain, *plan, "--timeline", "b.svg"), "b.svg"),
+                            ((*explain, *plan, "--trace", "c.json"), "c.json"), ((*layer, "--svg", "d.svg"), "d.svg"),
+                            ((*layer, "--timeline", "e.svg"), "e.svg"), ((*layer, "--trace", "f.json"), "f.json"),
+                            (("batch", "-q", "job.json", "--junit", "r.xml"), "r.xml"),
+                            (("batch", "-q", "job.json", "--html", "h"), "h/index.html")):
+            with self.subTest(words=words):
+                for before in (None, b""):
+                    if before is not None:
+                        self.write(path, before)
+                    self.ctl(*words, code=0)
+                    self.assertGreater(len(self.read(path)), 50)
+                    self.ctl(*words, code=0)
+                self.write(path, "mine")
+                self.assertRegex(self.ctl(*words, code=2).err, "only an empty file or .* is replaced")
+                self.assertEqual(self.read(path), b"mine")
+
+    def test_outputs_of_job_files_are_replaced(self):
+        for command in (("run",), ("submit", "-s", self.daemon.socket)):
+            self.write("out.npy", "mine")
+            self.ctl(*command, "job.json", code=0)
+            self.assertNotEqual(self.read("out.npy"), b"mine")
+
+    def test_calibrate_of_this_version(self):
+        words = ("calibrate", "-q", "--seconds", 1, "--check", 1, "-o", "m.json")
+        self.assertEqual(self.ctl(*words, code=0).err, "")
+        self.assertEqual(self.ctl(*words, "-f", code=0).err, "")
+        self.write("m.json", "mine")
+        self.assertEqual(self.ctl(*words, code=0).err, "mlictl: remark: m.json exists; the next version replaces it only "
+                                                       "with --force\n")
+        self.assertNotEqual(self.read("m.json"), b"mine")
 
 
 if __name__ == "__main__":
