@@ -89,34 +89,31 @@ static const char beginning_bash[] =
     "        case ${COMP_WORDS[i]} in\n"
     "        --)\n"
     "            ended=yes\n"
-    "            ;;\n";
+    "            ;;\n"
+    "        ";
 
-/* Writes the pattern for an option: "--name", or "-n | --name" if it has a letter. */
-static void write_pattern(const struct option *option)
+/* Writes the patterns of an option: "--name", or "-n | --name" if it has a letter and " | " is
+ * between patterns. */
+static void write_patterns(const struct option *option, const char *between)
 {
     if (option_letter(option))
-        printf("-%c | ", option_letter(option));
+        printf("-%c%s", option_letter(option), between);
     printf("--%s", option->name);
 }
 
-/* Writes the options with a value that are allowed before the command: the script skips the
- * values. */
-static void write_skipping(void)
+/* Writes the options with a value that are allowed before the command: scripts skip the values. */
+static void write_skipped(const char *between)
 {
-    bool first = true;
-
-    fputs("        ", stdout);
     for (const struct option *o = command_leading; o->name; o++) {
         if (!o->value)
             continue;
-        fputs(first ? "" : " | ", stdout);
-        write_pattern(o);
-        first = false;
+        fputs(o == command_leading ? "" : between, stdout);
+        write_patterns(o, between);
     }
-    fputs(")\n", stdout);
 }
 
 static const char middle[] =
+    ")\n"
     "            [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))\n"
     "            ((i++))\n"
     "            while [[ ${COMP_WORDS[i + 1]} == : ]]; do ((i += 2)); done\n"
@@ -282,7 +279,7 @@ static void write_case(const struct option *table, const struct value *arguments
         if (!o->value || o->absent)
             continue;
         fputs("        ", stdout);
-        write_pattern(o);
+        write_patterns(o, " | ");
         fputs(")\n            ", stdout);
         write_offer(offers_bash, o->takes);
         fputs("\n            return\n            ;;\n", stdout);
@@ -309,7 +306,7 @@ static void completion_bash(void)
 
     fputs(helpers_bash, stdout);
     fputs(beginning_bash, stdout);
-    write_skipping();
+    write_skipped(" | ");
     fputs(middle, stdout);
     fputs("    \"\")\n", stdout);
     write_case(command_leading, &commands, NULL);
@@ -600,13 +597,7 @@ static void completion_fish(void)
     static const struct value commands = {VALUE_COMMAND, NULL};
 
     fputs(helpers_fish, stdout);
-    for (const struct option *o = command_leading; o->name; o++) {
-        if (!o->value)
-            continue;
-        if (option_letter(o))
-            printf("-%c ", option_letter(o));
-        printf("--%s ", o->name);
-    }
+    write_skipped(" ");
     fputs(helpers_end, stdout);
     write_options_fish("", command_leading);
     write_condition("is", "");
