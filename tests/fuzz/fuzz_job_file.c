@@ -85,7 +85,7 @@ static void check_job(const struct job_spec *job, const struct job_list *list)
     FUZZ_ASSERT(!file_format_is_archive(tensor_spec_format(&job->dst)) && !job->dst.tensor);
     FUZZ_ASSERT(!job->src.tensor || file_format_is_archive(tensor_spec_format(&job->src)));
     FUZZ_ASSERT(tensor_spec_format(&job->src) != FILE_FORMAT_RAW ||
-                (job->src.desc.rank > 0 && job->src.desc.has_type));
+                (job->src.desc.rank > 0 && (job->src.desc.has_type || job->src.dtype)));
     FUZZ_ASSERT(job->dst.update || job->dst.buffer || job->dst.desc.rank == 0);
     for (int i = 0; i < MLI_MAX_RANK; i++) {
         FUZZ_ASSERT(job->common.cfg.sub_sample_step[i] >= 1);

@@ -14,8 +14,8 @@ static void check_header(const struct tensor_entry *entry)
     const struct npy_header *header = &entry->header;
     uint64_t bytes = header->item_size;
 
-    FUZZ_ASSERT(header->item_size == 1 || header->item_size == 2 || header->item_size == 4);
-    FUZZ_ASSERT(strchr("biuf", header->kind));
+    FUZZ_ASSERT(dtype_of_header(header)->kind == header->kind);
+    FUZZ_ASSERT(dtype_of_header(header)->size == header->item_size);
     FUZZ_ASSERT(header->rank >= 1 && header->rank <= MLI_MAX_RANK);
     FUZZ_ASSERT(header->rank == entry->rank && !header->fortran_order);
     for (uint32_t i = 0; i < header->rank; i++) {
