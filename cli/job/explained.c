@@ -92,8 +92,9 @@ int explained_move(mli_explanation *move, const struct resolved *r, uint64_t dst
     mli_tensor src = {0}, dst = {0};
 
     tensor_desc_to_mli(&r->wire.src.desc, &src);
-    src.data.mem.pi8 = (int8_t *)base_of(r->src.header.data_offset);
-    src.data.capacity = capacity_of(r->src.header.data_size);
+    src.data.mem.pi8 = (int8_t *)base_of(r->wire.src.offset);
+    src.data.capacity =
+        capacity_of(r->src.header.data_size + r->src.header.data_offset - r->wire.src.offset);
     dst.data.mem.pi8 = (int8_t *)base_of(r->whole.header.data_offset);
     dst.data.capacity = capacity_of(dst_bytes);
     memcpy(dst.mem_stride, r->result.mem_stride, sizeof(dst.mem_stride));

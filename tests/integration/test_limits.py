@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Tests the limits of a service on one job: validate and explain report them before the job runs."""
+import json
 import os
 import pathlib
 
@@ -141,6 +142,9 @@ class Limits(Case):
                                   (["--slice", "-2:,-3:", "--perm", "1,0"], npy("|i1", (3, 2), b"\0x\0y\0z"))):
             self.ctl("mov", "-f", "huge.npy", "out.npy", *arguments, code=0)
             self.assertEqual(self.read("out.npy"), wanted)
+            self.job_file("job.json", json.loads(self.ctl("make", "mov", "huge.npy", "far.npy", *arguments, code=0).out))
+            fact = self.ctl("explain", "--no-memcpy", "--json", "job.json", code=0).json[0]
+            self.assertEqual([part["src"] for part in fact["plan"]["descriptors"]], [0])
             self.ctl("mov", "-s", self.daemon.socket, "-f", "huge.npy", "far.npy", *arguments, code=0)
             self.assertEqual(self.read("far.npy"), wanted)
 
