@@ -525,8 +525,8 @@ static int fill_result(struct board_job *job, const struct serial_tensor *layout
     dst->has_type = dst->has_strides = true;
     dst->type = (mli_element_type)layout->type;
     dst->rank = dst->stride_count = layout->rank;
-    memcpy(dst->shape, layout->shape, sizeof(dst->shape));
-    memcpy(dst->strides, layout->stride, sizeof(dst->strides));
+    memcpy(dst->shape, layout->shape, sizeof(layout->shape));
+    memcpy(dst->strides, layout->stride, sizeof(layout->stride));
     dst->quant.axis = -1;
     if (!sa) {
         dst->quant.has_frac_bits = layout->type == MLI_EL_FX_8 || layout->type == MLI_EL_FX_16;

@@ -39,7 +39,7 @@ static int write_elements(struct output *golden, const struct tensor_file *whole
                           struct fault *fault)
 {
     struct elements rows = compare_elements(whole);
-    uint32_t at[MLI_MAX_RANK] = {0}, last = rows.rank - 1, count = rows.shape[last];
+    uint32_t at[TENSOR_RANK_MAX] = {0}, last = rows.rank - 1, count = rows.shape[last];
     const size_t item = whole->header.item_size, row = count * item;
     const int64_t step = rows.strides[last] * (int64_t)item;
     uint8_t *packed = malloc(row);

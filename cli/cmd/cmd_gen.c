@@ -15,7 +15,7 @@
 
 enum {
     CHUNK_BYTES = 64 * 1024,
-    FORMULA_MAX = 160 /* size of a formula: four terms of 20 digits each */
+    FORMULA_MAX = 256 /* size of a formula: 8 terms of 20 digits each */
 };
 
 static const struct value pattern_value = {VALUE_WORD, pattern_words};
@@ -108,7 +108,7 @@ static int write_elements(struct output *output, struct request *request, struct
 
     if (!chunk)
         return fault_no_memory(fault);
-    uint32_t at[MLI_MAX_RANK] = {0};
+    uint32_t at[TENSOR_RANK_MAX] = {0};
     int status = 0;
     for (uint64_t done = 0; done < header->data_size && status == 0;) {
         uint64_t left = header->data_size - done;

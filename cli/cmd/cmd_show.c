@@ -13,8 +13,8 @@
 #include "proto/json/jsonw.h"
 
 struct corner {
-    const struct tensor_file *file; /* mapped */
-    uint32_t shape[MLI_MAX_RANK];   /* shape of the corner, not of the file */
+    const struct tensor_file *file;  /* mapped */
+    uint32_t shape[TENSOR_RANK_MAX]; /* shape of the corner, not of the file */
 };
 
 enum { CORNER_DEFAULT = 8, CORNER_MAX = 64, ROW_MAX = CORNER_MAX * (DTYPE_TEXT_MAX + 2) };
@@ -57,7 +57,7 @@ static bool cut(const struct corner *corner, uint32_t d)
 /* Returns the width of the widest value of the corner in characters. */
 static int find_width(const struct corner *corner)
 {
-    uint32_t at[MLI_MAX_RANK] = {0};
+    uint32_t at[TENSOR_RANK_MAX] = {0};
     char text[DTYPE_TEXT_MAX];
     size_t width = 1;
     do {
@@ -96,7 +96,7 @@ static void corner_print(const struct corner *corner, const struct print_style *
 {
     uint32_t rank = corner->file->header.rank;
     uint32_t outer = rank > 2 ? rank - 2 : 0;
-    uint32_t at[MLI_MAX_RANK] = {0};
+    uint32_t at[TENSOR_RANK_MAX] = {0};
     int width = find_width(corner);
     do {
         uint32_t rows = rank > 1 ? corner->shape[rank - 2] : 1;
@@ -126,7 +126,7 @@ static void corner_print(const struct corner *corner, const struct print_style *
 static void json_values(const struct corner *corner, struct jsonw *w)
 {
     const struct npy_header *header = &corner->file->header;
-    uint32_t at[MLI_MAX_RANK] = {0};
+    uint32_t at[TENSOR_RANK_MAX] = {0};
     jsonw_array_begin(w, "values");
     do {
         char text[DTYPE_TEXT_MAX];
@@ -168,7 +168,7 @@ static void print_header(const struct print_style *style, const struct tensor_fi
 {
     const struct npy_header *header = &file->header;
     char shape[PRINT_TEXT_MAX], bytes[PRINT_TEXT_MAX], strides[PRINT_TEXT_MAX];
-    uint32_t steps[MLI_MAX_RANK];
+    uint32_t steps[TENSOR_RANK_MAX];
 
     for (uint32_t d = 0; d < header->rank; d++)
         steps[d] = (uint32_t)file->strides[d];

@@ -60,7 +60,7 @@ static void note(struct difference *difference, const struct elements elements[2
     if (difference->count++ > 0)
         return;
     difference->kind = DIFFERENCE_VALUES;
-    memcpy(difference->at, at, sizeof(difference->at));
+    memcpy(difference->at, at, elements->rank * sizeof(*at));
     dtype_text(elements[0].dtype, elements_at(&elements[0], at), difference->a_value);
     dtype_text(elements[1].dtype, elements_at(&elements[1], at), difference->b_value);
 }
@@ -86,7 +86,7 @@ static void compare_row(const struct row *row, const struct elements elements[2]
 static void compare_rows(const struct elements elements[2], struct difference *difference)
 {
     struct elements rows = elements[0]; /* iterates over the coordinates of the rows */
-    uint32_t at[MLI_MAX_RANK] = {0};
+    uint32_t at[TENSOR_RANK_MAX] = {0};
     uint32_t last = rows.rank - 1;
     int64_t size = rows.dtype->size;
     rows.shape[last] = 1;
@@ -130,8 +130,8 @@ int compare_diagnose(const struct tensor_file *a, const struct tensor_file *b,
                      const struct compare_names *names, const struct diagnose_move *move,
                      struct difference *difference, struct fault *fault)
 {
-    if (difference->kind != DIFFERENCE_VALUES || a->header.item_size > sizeof(uint32_t))
-        return 0; /* a diagnosis compares words of 32 bits */
+    if (difference->kind != DIFFERENCE_VALUES || npy_folds(&a->header))
+        return 0; /* a diagnosis compares words of 32 bits in up to 4 dimensions */
     const struct elements got = compare_elements(a), wanted = compare_elements(b);
     const struct diagnose_request request = {.got = &got,
                                              .wanted = &wanted,

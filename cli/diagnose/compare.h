@@ -35,8 +35,8 @@ struct difference {
     /* What differs, as text: sizes, dtypes, ...; the first elements, bytes or parameters. */
     char a_value[DIFFERENCE_VALUE_MAX], b_value[DIFFERENCE_VALUE_MAX];
     /* For DIFFERENCE_VALUES: */
-    uint32_t at[MLI_MAX_RANK]; /* coordinate of the first different element */
-    uint64_t count, elements;  /* numbers of different elements (or bytes), and of all elements */
+    uint32_t at[TENSOR_RANK_MAX]; /* coordinate of the first different element */
+    uint64_t count, elements; /* numbers of different elements (or bytes), and of all elements */
     struct differing differing;
     struct diagnosis diagnosis; /* after compare_diagnose() */
     uint64_t byte_at;           /* DIFFERENCE_BYTES: position of the first different byte */

@@ -214,7 +214,7 @@ static void note_largest(struct differing *differing, const struct elements *a,
         return;
     differing->has_largest = true;
     differing->largest = largest;
-    memcpy(differing->largest_at, at, sizeof(differing->largest_at));
+    memcpy(differing->largest_at, at, a->rank * sizeof(*at));
     if (kind != 'f')
         return;
     differing->relative = y != 0 && !isinf(y) ? largest / fabs(y) : 0;
@@ -227,7 +227,7 @@ static void note_first(struct differing *differing, const struct elements *a,
     if (differing->first_count == differing->first_max)
         return;
     struct differing_element *element = &differing->first[differing->first_count++];
-    memcpy(element->at, at, sizeof(element->at));
+    memcpy(element->at, at, a->rank * sizeof(*at));
     dtype_text(a->dtype, elements_at(a, at), element->a);
     dtype_text(b->dtype, elements_at(b, at), element->b);
 }

@@ -20,7 +20,7 @@ enum {
 };
 
 struct differing_element {
-    uint32_t at[MLI_MAX_RANK];
+    uint32_t at[TENSOR_RANK_MAX];
     char a[DTYPE_TEXT_MAX], b[DTYPE_TEXT_MAX];
     char origin[DIFFERING_ORIGIN_MAX]; /* for example "from src[0, 1], not src[1, 0]"; or empty */
 };
@@ -28,7 +28,7 @@ struct differing_element {
 /* Consecutive planes with equal numbers of differing elements. A plane has the last two dimensions
  * of the tensor; in a tensor of rank 2 it is a row. */
 struct differing_run {
-    uint32_t at[MLI_MAX_RANK]; /* coordinates of the first plane in the outer dimensions */
+    uint32_t at[TENSOR_RANK_MAX]; /* coordinates of the first plane in the outer dimensions */
     uint32_t planes;
     uint64_t each; /* differing elements of each plane */
 };
@@ -36,13 +36,14 @@ struct differing_run {
 struct differing {
     const struct dtype *dtype;
     uint32_t rank;
-    uint64_t count;                                 /* differing elements */
-    uint32_t low[MLI_MAX_RANK], high[MLI_MAX_RANK]; /* first and last coordinate of the region */
-    bool fills_region;                              /* every element of the region differs */
+    uint64_t count; /* differing elements */
+    uint32_t low[TENSOR_RANK_MAX],
+        high[TENSOR_RANK_MAX]; /* first and last coordinate of the region */
+    bool fills_region;         /* every element of the region differs */
 
     /* The largest absolute difference. Differences with NaN do not count. */
     bool has_largest;
-    uint32_t largest_at[MLI_MAX_RANK];
+    uint32_t largest_at[TENSOR_RANK_MAX];
     double largest;
     double relative; /* floats: `largest` / |b's element|; 0 if b's element is 0 */
     uint64_t ulps;   /* floats: number of representable numbers from a to b */
@@ -61,7 +62,7 @@ struct differing {
     uint32_t sample_count;
 
     /* Private: the current plane. */
-    uint32_t plane_at[MLI_MAX_RANK];
+    uint32_t plane_at[TENSOR_RANK_MAX];
     uint64_t plane_count;
 };
 

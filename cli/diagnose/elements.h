@@ -12,8 +12,8 @@ struct elements {
     const uint8_t *data; /* address of the first element; elements are little-endian */
     const struct dtype *dtype;
     uint32_t rank; /* 0: there is no tensor */
-    uint32_t shape[MLI_MAX_RANK];
-    int32_t strides[MLI_MAX_RANK]; /* in elements */
+    uint32_t shape[TENSOR_RANK_MAX];
+    int32_t strides[TENSOR_RANK_MAX]; /* in elements */
 };
 
 /** Returns the number of elements. */

@@ -337,6 +337,10 @@ void explained_json(struct jsonw *w, const struct explained *e)
     if (e->whole) {
         jsonw_string(w, "dtype", dtype_of_header(e->whole)->name);
         jsonw_uint(w, "parts", npy_parts(e->whole));
+        jsonw_object_begin(w, "folded");
+        print_json_shape(w, "src", e->whole->rank, e->whole->shape);
+        print_json_shape(w, "dst", e->whole_dst->rank, e->whole_dst->shape);
+        jsonw_object_end(w);
     }
     jsonw_uint(w, "elem", e->move.elem);
     write_axes(w, &e->move);

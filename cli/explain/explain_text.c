@@ -375,11 +375,19 @@ static void put_title(struct textw *w, const struct explained *e)
     textw_printf(w, " %s ", e->update ? "into" : "->");
     put_tensor(w, &e->dst);
     textw_printf(w, ", %s\n", e->type);
-    if (e->whole)
+    if (e->whole && npy_parts(e->whole) > 1)
         textw_printf(w,
                      INDENT "elements of %s: each moves as %" PRIu32 " parts of 4 bytes, along an "
                             "inner dimension\n",
                      dtype_of_header(e->whole)->name, npy_parts(e->whole));
+    if (e->whole && e->whole->rank > MLI_MAX_RANK) {
+        char src[PRINT_TEXT_MAX], dst[PRINT_TEXT_MAX];
+
+        textw_printf(
+            w, INDENT "shape %s -> %s: dimensions that stay together are folded, to %" PRIu32 "\n",
+            print_shape(src, e->whole->rank, e->whole->shape),
+            print_shape(dst, e->whole_dst->rank, e->whole_dst->shape), e->src.rank);
+    }
 }
 
 void explained_text(struct textw *w, const struct explained *explained)

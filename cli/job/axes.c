@@ -9,6 +9,23 @@ bool move_axis_is_whole(const struct move_axis *axis)
            axis->step == 1 && axis->count == axis->extent && axis->count == axis->dst_extent;
 }
 
+void move_sort(struct move *move)
+{
+    for (uint32_t i = 1; i < move->axis_count; i++) {
+        for (uint32_t d = i; d > 0 && move->axes[d - 1].src_stride < move->axes[d].src_stride;
+             d--) {
+            const struct move_axis axis = move->axes[d];
+
+            move->axes[d] = move->axes[d - 1];
+            move->axes[d - 1] = axis;
+            for (uint32_t k = 0; k < move->axis_count; k++) {
+                if (move->order[k] == d || move->order[k] == d - 1)
+                    move->order[k] ^= d ^ (d - 1);
+            }
+        }
+    }
+}
+
 void move_remove_axis(struct move *move, uint32_t axis)
 {
     uint32_t kept = 0;
@@ -22,12 +39,17 @@ void move_remove_axis(struct move *move, uint32_t axis)
             (move->axis_count - axis) * sizeof(move->axes[0]));
 }
 
+/* Leaves out axes with one element in the window and in the result. */
 static void drop_ones(struct move *move)
 {
     for (uint32_t d = move->axis_count; d-- > 0;) {
-        if (move->axis_count > MLI_MAX_RANK && move->axes[d].extent == 1 &&
-            move_axis_is_whole(&move->axes[d]))
-            move_remove_axis(move, d);
+        const struct move_axis *axis = &move->axes[d];
+
+        if (move->axis_count <= MLI_MAX_RANK || axis->count > 1 || axis->dst_extent > 1 ||
+            axis->pre > 0 || axis->post > 0)
+            continue;
+        move->src_base += axis->offset * axis->src_stride;
+        move_remove_axis(move, d);
     }
 }
 
@@ -39,7 +61,8 @@ bool move_is_mergeable(const struct move *move, uint32_t d)
     while (move->order[at] != d)
         at++;
     return at + 1 < move->axis_count && move->order[at + 1] == d + 1 && move_axis_is_whole(inner) &&
-           outer->step == 1 && outer->src_stride == inner->src_stride * inner->extent &&
+           outer->step == 1 &&
+           (outer->extent == 1 || outer->src_stride == inner->src_stride * inner->extent) &&
            outer->dst_stride == inner->dst_stride * inner->dst_extent;
 }
 
@@ -56,6 +79,7 @@ void move_merge(struct move *move, uint32_t d)
     inner->count = outer.count * n;
     inner->dst_extent = outer.dst_extent * n;
     inner->at = outer.at * n;
+    inner->dimensions |= outer.dimensions;
     move_remove_axis(move, d);
 }
 

@@ -61,8 +61,10 @@ static void take_files(struct explained *e, const struct resolved *r)
                   r->result.mem_stride);
     e->src.offset = r->wire.src.offset;
     e->src.bytes -= r->wire.src.offset - r->src.header.data_offset;
-    if (npy_parts(&r->src.header) > 1)
+    if (npy_folds(&r->src.header)) {
         e->whole = &r->src.header;
+        e->whole_dst = &r->whole.header;
+    }
     e->src.path = r->src_path;
     e->dst.path = r->dst_path;
     if (is_shapeless(r))

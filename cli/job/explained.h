@@ -55,9 +55,10 @@ struct explained {
     const char *name;    /* name of the job, or null */
     const char *op;      /* "mov" or "permute" */
     const char *type;    /* type of the elements: "fx8" */
-    /* Header of a source with elements of 8 or 16 bytes, which move as parts of 4 bytes; borrowed
-     * from struct resolved. Null: the elements move as they are. */
-    const struct npy_header *whole;
+    /* Headers of a source and its destination with elements of 8 or 16 bytes or more than 4
+     * dimensions, which move as parts or folded; borrowed from struct resolved. Null: the tensors
+     * move as they are. */
+    const struct npy_header *whole, *whole_dst;
     const char *stage; /* memory that the job is staged through; or null; borrowed */
     bool update;       /* the output exists, and the move overwrites a region of it */
     struct explained_side src, dst;

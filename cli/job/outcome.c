@@ -362,15 +362,15 @@ static void print_moved(const struct print_style *style, const struct job_file *
     char name[LABEL_MAX], from[PRINT_TEXT_MAX], to[PRINT_TEXT_MAX], bytes[PRINT_TEXT_MAX];
     char moving[PRINT_TEXT_MAX], parameters[QUANT_TEXT_MAX], line[PRINT_LINE_MAX];
     char output[PRINT_PATH_MAX];
-    const bool in_parts = npy_parts(&outcome->src) > 1;
-    const char *type = in_parts ? type_name(outcome) : element_type_name(result->dst.type);
+    const bool folds = npy_folds(&outcome->src);
+    const char *type = folds ? type_name(outcome) : element_type_name(result->dst.type);
     bool expected = outcome->verdict == VERDICT_SAME;
 
     snprintf(line, sizeof(line), "%s: %s %s -> %s %s, %s in %s, %" PRIu32 " channel%s, %s %s %s%s",
              label(name, file, job), op_name(job),
              print_shape(from, outcome->src.rank, outcome->src.shape),
-             print_shape(to, in_parts ? outcome->dst.rank : result->dst.rank,
-                         in_parts ? outcome->dst.shape : result->dst.shape),
+             print_shape(to, folds ? outcome->dst.rank : result->dst.rank,
+                         folds ? outcome->dst.shape : result->dst.shape),
              type ? type : "?", print_bytes(bytes, result->bytes),
              print_time(moving, result->ns_moving), result->channels,
              result->channels == 1 ? "" : "s", result->engine, arrow(job),

@@ -12,6 +12,7 @@
 #include "cli/job/axes.h"
 #include "cli/job/resolve.h"
 #include "cli/tensor/params.h"
+#include "cli/term/phrase.h"
 #include "mli_helpers_api.h"
 #include "mli_mov_api.h"
 #include "proto/file/slice.h"
@@ -25,19 +26,19 @@ static bool has_before(const struct resolved *r)
 }
 
 /* Checks that the result ends within the updated tensor. */
-static int check_extents(const struct resolved *r, const mli_tensor *result, struct fault *fault)
+static int check_extents(const struct resolved *r, const uint32_t *result, struct fault *fault)
 {
     const struct npy_header *header = &r->before.header;
 
     for (uint32_t d = 0; d < header->rank; d++) {
-        if (result->shape[d] <= header->shape[d])
+        if (result[d] <= header->shape[d])
             continue;
         char pointer[40];
         snprintf(pointer, sizeof(pointer), "/cfg/dst_offset/%" PRIu32, d);
         return fault_set(fault, FAULT_INVALID_PARAMS, pointer,
                          "cfg.dst_offset[%" PRIu32 "]: the result ends at %" PRIu32
                          ", but the tensor to update at %" PRIu32,
-                         d, result->shape[d], header->shape[d]);
+                         d, result[d], header->shape[d]);
     }
     return 0;
 }
@@ -51,7 +52,7 @@ static int refuse_result(const struct resolved *r, const mli_tensor *src, mli_st
 
     fault_set_refused(fault, status, mli_last_error());
     if (has_before(r) && mli_mov_layout(src, &r->wire.common.cfg, &packed) == MLI_STATUS_OK)
-        check_extents(r, &packed, fault);
+        check_extents(r, packed.shape, fault);
     return -1;
 }
 
@@ -59,25 +60,26 @@ static int refuse_result(const struct resolved *r, const mli_tensor *src, mli_st
 static int apply_slice(struct resolved *r, struct fault *fault)
 {
     const struct npy_header *header = &r->src.header;
-    struct slice_window windows[MLI_MAX_RANK];
-    int64_t extents[MLI_MAX_RANK];
-    mli_mov_cfg_t *cfg = &r->wire.common.cfg;
+    struct slice_window windows[TENSOR_RANK_MAX];
+    int64_t extents[TENSOR_RANK_MAX];
+    struct job_common *common = &r->wire.common;
     struct fault why;
     struct slice slice;
 
     if (!r->job->slice)
         return 0;
     for (uint32_t d = 0; d < header->rank; d++)
-        extents[d] = (int64_t)header->shape[d] + cfg->padding_pre[d] + cfg->padding_post[d];
+        extents[d] = (int64_t)header->shape[d] + job_cfg(common, padding_pre, d) +
+                     job_cfg(common, padding_post, d);
     if (slice_parse(r->job->slice, &slice, &why) ||
         slice_apply(&slice, header->rank, extents, windows, &why))
         return fault_set(fault, why.code, "/slice", "slice: %s", why.text);
     for (uint32_t d = 0; d < header->rank; d++) {
-        cfg->offset[d] = windows[d].offset;
-        cfg->size[d] = windows[d].size;
-        cfg->sub_sample_step[d] = windows[d].step;
+        job_cfg(common, offset, d) = windows[d].offset;
+        job_cfg(common, size, d) = windows[d].size;
+        job_cfg(common, sub_sample_step, d) = windows[d].step;
     }
-    struct cfg_lengths *lengths = &r->wire.common.lengths;
+    struct cfg_lengths *lengths = &common->lengths;
     lengths->offset = lengths->size = lengths->sub_sample_step = (uint8_t)header->rank;
     return 0;
 }
@@ -88,17 +90,95 @@ static void skip_to_window(struct resolved *r)
 {
     const struct npy_header *header = &r->src.header;
     struct tensor_desc *src = &r->wire.src.desc;
-    mli_mov_cfg_t *cfg = &r->wire.common.cfg;
+    struct job_common *common = &r->wire.common;
 
     for (uint32_t d = 0; header->data_size > UINT32_MAX && d < header->rank; d++) {
-        if (cfg->padding_pre[d] || cfg->padding_post[d] || cfg->offset[d] >= src->shape[d] ||
-            (src->quant.count > 0 && src->quant.axis == (int32_t)d))
+        const uint32_t offset = job_cfg(common, offset, d);
+
+        if (job_cfg(common, padding_pre, d) || job_cfg(common, padding_post, d) ||
+            offset >= src->shape[d] || (src->quant.count > 0 && src->quant.axis == (int32_t)d))
             continue;
-        r->wire.src.offset +=
-            (uint64_t)cfg->offset[d] * (uint64_t)src->strides[d] * header->item_size;
-        src->shape[d] -= cfg->offset[d];
-        cfg->offset[d] = 0;
+        r->wire.src.offset += (uint64_t)offset * (uint64_t)src->strides[d] * header->item_size;
+        src->shape[d] -= offset;
+        job_cfg(common, offset, d) = 0;
     }
+}
+
+/* Refuses a move of one dimension, `d` of the source, that the library has refused. */
+static int refuse_dimension(uint32_t d, mli_status status, struct fault *fault)
+{
+    const char *text = mli_last_error(), *at = strstr(text, "[0]");
+    char own[FAULT_TEXT_MAX];
+
+    snprintf(own, sizeof(own), "%.*s[%" PRIu32 "]%s", at ? (int)(at - text) : 0, text, d,
+             at ? at + 3 : "");
+    return fault_set_refused(fault, status, at ? own : text);
+}
+
+/* Finds the extent of the result along dimension `d` of the source, as a move of its own. */
+static int find_extent(const struct resolved *r, uint32_t d, uint32_t *extent, struct fault *fault)
+{
+    const struct job_common *common = &r->wire.common;
+    const mli_tensor src = {
+        .el_type = MLI_EL_FX_8, .rank = 1, .shape = {r->wire.src.desc.shape[d]}};
+    mli_tensor result = {0};
+    mli_mov_cfg_t cfg;
+
+    mli_mov_cfg_for_copy(&cfg);
+    cfg.offset[0] = job_cfg(common, offset, d);
+    cfg.size[0] = job_cfg(common, size, d);
+    cfg.sub_sample_step[0] = job_cfg(common, sub_sample_step, d);
+    cfg.padding_pre[0] = job_cfg(common, padding_pre, d);
+    cfg.padding_post[0] = job_cfg(common, padding_post, d);
+    const mli_status status = mli_mov_layout(&src, &cfg, &result);
+    *extent = result.shape[0];
+    return status == MLI_STATUS_OK ? 0 : refuse_dimension(d, status, fault);
+}
+
+/* Finds the shape of the result of a source with more dimensions than libmli has. */
+static int find_wide_shape(struct resolved *r, struct fault *fault)
+{
+    const struct job_common *common = &r->wire.common;
+    const uint32_t rank = r->src.header.rank;
+    uint32_t seen = 0;
+
+    for (uint32_t i = 0; i < rank; i++) {
+        const uint32_t d = job_cfg(common, perm_dim, i), at = job_cfg(common, dst_offset, i);
+        char pointer[40];
+
+        snprintf(pointer, sizeof(pointer), "/cfg/perm_dim/%" PRIu32, i);
+        if (d >= rank || seen >> d & 1)
+            return fault_set(fault, FAULT_INVALID_PARAMS, pointer,
+                             "cfg.perm_dim[%" PRIu32 "]: %" PRIu32
+                             " given; each dimension from 0 to %" PRIu32 " is needed once",
+                             i, d, rank - 1);
+        seen |= UINT32_C(1) << d;
+        if (find_extent(r, d, &r->shape[i], fault))
+            return -1;
+        snprintf(pointer, sizeof(pointer), "/cfg/dst_offset/%" PRIu32, i);
+        if (__builtin_add_overflow(r->shape[i], at, &r->shape[i]))
+            return fault_set(fault, FAULT_INVALID_PARAMS, pointer,
+                             "cfg.dst_offset[%" PRIu32 "]: the result ends beyond 2^32", i);
+    }
+    return 0;
+}
+
+static int find_wide_result(struct resolved *r, struct fault *fault)
+{
+    const struct tensor_desc *dst = &r->job->dst.desc;
+    const int32_t *own = has_before(r) ? r->before.strides : dst->strides; /* 0: packed */
+    const uint32_t rank = r->src.header.rank;
+    int32_t given[TENSOR_RANK_MAX];
+
+    if (find_wide_shape(r, fault))
+        return -1;
+    for (uint32_t i = 0; i < rank; i++) {
+        given[i] = job_cfg(&r->wire.common, dst_mem_stride, i);
+        given[i] = given[i] ? given[i] : own[i];
+    }
+    if (!tensor_strides(rank, r->shape, given, r->strides))
+        return fault_set(fault, FAULT_INVALID_PARAMS, "/dst", "dst: a stride exceeds 31 bits");
+    return 0;
 }
 
 static int find_result(struct resolved *r, struct fault *fault)
@@ -106,6 +186,8 @@ static int find_result(struct resolved *r, struct fault *fault)
     const struct tensor_desc *dst = &r->job->dst.desc;
     mli_tensor src = {0};
 
+    if (r->src.header.rank > MLI_MAX_RANK)
+        return find_wide_result(r, fault);
     tensor_desc_to_mli(&r->wire.src.desc, &src);
     r->result = (mli_tensor){0};
     if (has_before(r))
@@ -113,7 +195,11 @@ static int find_result(struct resolved *r, struct fault *fault)
     else if (dst->has_strides)
         memcpy(r->result.mem_stride, dst->strides, sizeof(r->result.mem_stride));
     mli_status status = mli_mov_layout(&src, &r->wire.common.cfg, &r->result);
-    return status == MLI_STATUS_OK ? 0 : refuse_result(r, &src, status, fault);
+    if (status != MLI_STATUS_OK)
+        return refuse_result(r, &src, status, fault);
+    memcpy(r->shape, r->result.shape, sizeof(r->result.shape));
+    memcpy(r->strides, r->result.mem_stride, sizeof(r->result.mem_stride));
+    return 0;
 }
 
 static int complain_stride(const struct resolved *r, uint32_t d, int32_t wanted, const char *why,
@@ -124,7 +210,7 @@ static int complain_stride(const struct resolved *r, uint32_t d, int32_t wanted,
     snprintf(pointer, sizeof(pointer), "/cfg/dst_mem_stride/%" PRIu32, d);
     return fault_set(fault, FAULT_INVALID_PARAMS, pointer,
                      "cfg.dst_mem_stride[%" PRIu32 "]: %" PRId32 " given; must be %" PRId32 ": %s",
-                     d, r->result.mem_stride[d], wanted, why);
+                     d, r->strides[d], wanted, why);
 }
 
 /* Checks that the result is within the updated tensor and has its strides. */
@@ -132,10 +218,10 @@ static int check_within(const struct resolved *r, struct fault *fault)
 {
     const struct npy_header *header = &r->before.header;
 
-    if (check_extents(r, &r->result, fault))
+    if (check_extents(r, r->shape, fault))
         return -1;
     for (uint32_t d = 0; d < header->rank; d++) {
-        if (header->shape[d] > 1 && r->result.mem_stride[d] != r->before.strides[d])
+        if (header->shape[d] > 1 && r->strides[d] != r->before.strides[d])
             return complain_stride(r, d, r->before.strides[d],
                                    "an update keeps the strides of the tensor", fault);
     }
@@ -144,12 +230,13 @@ static int check_within(const struct resolved *r, struct fault *fault)
 
 static int check_packed(const struct resolved *r, struct fault *fault)
 {
-    int32_t packed[MLI_MAX_RANK];
+    const uint32_t rank = r->src.header.rank;
+    int32_t packed[TENSOR_RANK_MAX];
 
-    if (!tensor_strides(r->result.rank, r->result.shape, NULL, packed))
+    if (!tensor_strides(rank, r->shape, NULL, packed))
         return fault_set(fault, FAULT_INVALID_PARAMS, "/dst", "dst: a stride exceeds 31 bits");
-    for (uint32_t d = 0; d < r->result.rank; d++) {
-        if (r->result.shape[d] > 1 && r->result.mem_stride[d] != packed[d])
+    for (uint32_t d = 0; d < rank; d++) {
+        if (r->shape[d] > 1 && r->strides[d] != packed[d])
             return complain_stride(r, d, packed[d],
                                    "a new .npy file is packed; write a raw file, or update a "
                                    "larger tensor",
@@ -169,10 +256,11 @@ static int plan_fresh(struct resolved *r, struct fault *fault)
         return -1;
     *header = r->src.header;
     header->fortran_order = header->big_endian = false;
-    memcpy(header->shape, r->result.shape, sizeof(header->shape));
-    memcpy(r->whole.strides, r->result.mem_stride, sizeof(r->whole.strides));
+    memcpy(header->shape, r->shape, sizeof(header->shape));
+    memcpy(r->whole.strides, r->strides, sizeof(r->whole.strides));
     header->data_offset = npy ? NPY_FORMAT_SIZE : 0;
-    header->data_size = (uint64_t)r->result.data.capacity * npy_parts(header);
+    if (!tensor_span(header, r->strides, &header->data_size))
+        return fault_set(fault, FAULT_INVALID_PARAMS, "/dst", "dst: the shape exceeds 2^63 bytes");
     r->whole.stat.st_size = (off_t)(header->data_offset + header->data_size);
     return 0;
 }
@@ -253,23 +341,25 @@ static int fill_wire(struct resolved *r, struct fault *fault)
 static void move_of(const struct resolved *r, struct move *move)
 {
     const struct tensor_desc *src = &r->wire.src.desc;
-    const mli_mov_cfg_t *cfg = &r->wire.common.cfg;
-    const uint32_t *extents = has_before(r) ? r->before.header.shape : r->result.shape;
+    const struct job_common *common = &r->wire.common;
+    const uint32_t *extents = has_before(r) ? r->before.header.shape : r->shape;
 
     *move = (struct move){.axis_count = src->rank};
     for (uint32_t i = 0; i < src->rank; i++) {
-        const uint32_t d = move->order[i] = cfg->perm_dim[i];
+        const uint32_t d = move->order[i] = job_cfg(common, perm_dim, i);
+        const uint32_t at = job_cfg(common, dst_offset, i);
 
         move->axes[d] = (struct move_axis){.extent = src->shape[d],
                                            .src_stride = (uint64_t)src->strides[d],
-                                           .pre = cfg->padding_pre[d],
-                                           .post = cfg->padding_post[d],
-                                           .offset = cfg->offset[d],
-                                           .count = r->result.shape[i] - cfg->dst_offset[i],
-                                           .step = cfg->sub_sample_step[d],
+                                           .pre = job_cfg(common, padding_pre, d),
+                                           .post = job_cfg(common, padding_post, d),
+                                           .offset = job_cfg(common, offset, d),
+                                           .count = r->shape[i] - at,
+                                           .step = job_cfg(common, sub_sample_step, d),
                                            .dst_extent = extents[i],
-                                           .dst_stride = (uint64_t)r->result.mem_stride[i],
-                                           .at = cfg->dst_offset[i]};
+                                           .dst_stride = (uint64_t)r->strides[i],
+                                           .at = at,
+                                           .dimensions = UINT32_C(1) << d};
     }
 }
 
@@ -280,6 +370,7 @@ static void take_folded(struct resolved *r, const struct move *move)
     mli_mov_cfg_t *cfg = &r->wire.common.cfg;
     const bool strided = dst->has_strides || r->wire.common.lengths.dst_mem_stride > 0;
 
+    r->wire.src.offset += move->src_base * ((src->type & 0xff) / 8);
     src->rank = src->stride_count = move->axis_count;
     dst->rank = has_before(r) ? move->axis_count : 0;
     dst->has_strides = strided;
@@ -299,30 +390,73 @@ static void take_folded(struct resolved *r, const struct move *move)
     job_common_set_lengths(&r->wire.common, move->axis_count);
 }
 
+/* Names the dimensions of the source that each axis of a folded move has: "0+1, 2, 3, 4, 5". */
+static void name_axes(const struct move *move, struct phrase *phrase)
+{
+    for (uint32_t i = 0; i < move->axis_count; i++) {
+        const char *before = i ? ", " : "";
+
+        for (uint32_t d = 0; d < TENSOR_RANK_MAX; d++) {
+            if (move->axes[i].dimensions >> d & 1) {
+                phrase_add(phrase, "%s%" PRIu32, before, d);
+                before = "+";
+            }
+        }
+        if (move->axes[i].dimensions == 0)
+            phrase_add(phrase, "%sthe parts of an element", before);
+    }
+}
+
+/* Refuses a folded move that libmli or a job cannot express. */
+static int refuse_fold(const struct npy_header *header, const struct move *move,
+                       struct fault *fault)
+{
+    const bool too_many = move->axis_count > MLI_MAX_RANK;
+    char names[PRINT_TEXT_MAX];
+    struct phrase phrase = phrase_init(names, sizeof(names));
+
+    name_axes(move, &phrase);
+    if (header->rank <= MLI_MAX_RANK)
+        return fault_set(fault, FAULT_INVALID_PARAMS, "/src",
+                         "src: elements of %" PRIu32 " bytes (%s) move as %" PRIu32
+                         " parts of 4 bytes, but as parts this move exceeds %s; move fewer "
+                         "dimensions at a time",
+                         header->item_size, dtype_of_header(header)->name, npy_parts(header),
+                         too_many ? "4 dimensions" : "the range of a job");
+    if (too_many)
+        return fault_set(fault, FAULT_INVALID_PARAMS, "/src",
+                         "src: dimensions %s do not fold into 4, the most that a move has: "
+                         "neighbours fold that stay together in source and result, if the inner "
+                         "one is neither padded, sliced nor subsampled",
+                         names);
+    return fault_set(fault, FAULT_INVALID_PARAMS, "/src",
+                     "src: the dimensions fold into %s, but then this move exceeds the range of a "
+                     "job",
+                     names);
+}
+
 /*
  * Changes the job on the wire to one that libmli can do: elements of 8 and 16 bytes become parts of
- * 4 bytes. The files keep their dtype and shape.
+ * 4 bytes, and neighbouring dimensions that stay together become one. The files keep their dtype
+ * and shape.
  */
 static int fold(struct resolved *r, struct fault *fault)
 {
     const struct npy_header *header = &r->src.header;
     const struct tensor_desc *dst = &r->wire.dst.desc;
-    const uint32_t parts = npy_parts(header);
     mli_tensor src = {0};
     struct move move;
 
-    if (parts == 1)
+    if (!npy_folds(header))
         return 0;
     move_of(r, &move);
-    move_split(&move, parts);
+    if (npy_parts(header) > 1)
+        move_split(&move, npy_parts(header));
+    if (move.axis_count > MLI_MAX_RANK)
+        move_sort(&move); /* neighbours in the memory of the source fold */
     move_reduce(&move);
     if (move.axis_count > MLI_MAX_RANK || !move_fits(&move))
-        return fault_set(fault, FAULT_INVALID_PARAMS, "/src",
-                         "src: elements of %" PRIu32 " bytes (%s) move as %" PRIu32
-                         " parts of 4 bytes, but as parts this move exceeds %s; move fewer "
-                         "dimensions at a time",
-                         header->item_size, dtype_of_header(header)->name, parts,
-                         move.axis_count > MLI_MAX_RANK ? "4 dimensions" : "the range of a job");
+        return refuse_fold(header, &move, fault);
     take_folded(r, &move);
     tensor_desc_to_mli(&r->wire.src.desc, &src);
     r->result = (mli_tensor){0};
@@ -452,6 +586,14 @@ static int check_type(const struct resolved *r, struct fault *fault)
                          "src: elements of %" PRIu32
                          " bytes (%s) cannot have quantisation parameters",
                          header->item_size, dtype_of_header(header)->name);
+    if (header->rank > MLI_MAX_RANK &&
+        ((desc->quant.count > 0 && desc->quant.axis >= 0) ||
+         (r->job->dst.desc.quant.count > 0 && r->job->dst.desc.quant.axis >= 0)))
+        return fault_set(fault, FAULT_INVALID_PARAMS, "/src",
+                         "src: a tensor of %" PRIu32
+                         " dimensions cannot have parameters along an axis; at most 4 dimensions "
+                         "can",
+                         header->rank);
     bool real = desc->type == MLI_EL_FP_16 || desc->type == MLI_EL_FP_32;
     if (r->job->common.op == JOB_OP_PERMUTE && real)
         return fault_set(fault, FAULT_INVALID_PARAMS, "/src/type",

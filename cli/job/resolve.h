@@ -30,9 +30,13 @@ struct resolved {
                                   it updates nothing, or raw bytes */
     struct tensor_file expect; /* the golden file; closed: the job has none, or it is missing */
     struct tensor_file whole;  /* the planned output file; not open, stat.st_size is its size */
-    /* The result of the move on the wire: rank, shape, mem_stride, data.capacity. Elements of 8 and
-     * 16 bytes are parts of 4 bytes there and in `wire`, and whole elements in the files above. */
+    /* The result of the move on the wire: rank, shape, mem_stride, data.capacity. There and in
+     * `wire`, elements of 8 and 16 bytes are parts of 4 bytes, and more than 4 dimensions are
+     * folded; the files above, shape and strides have whole elements in the dimensions of the
+     * files. */
     mli_tensor result;
+    uint32_t shape[TENSOR_RANK_MAX]; /* of the result, cfg.dst_offset included */
+    int32_t strides[TENSOR_RANK_MAX];
     /* The expected parameters; without has_wanted, the job expects none, or their file is missing.
      */
     struct tensor_desc wanted;

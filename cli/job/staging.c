@@ -64,7 +64,7 @@ static void describe_src(struct tensor_spec *src, char *buffer, size_t index,
     src->desc.has_type = true;
     src->desc.type = type->type;
     src->desc.rank = tensor->rank;
-    memcpy(src->desc.shape, tensor->shape, sizeof(src->desc.shape));
+    memcpy(src->desc.shape, tensor->shape, sizeof(tensor->shape));
 }
 
 /* Finds the shapes of *loaded and *permuted, which the first and the second step write. The two
@@ -124,10 +124,11 @@ int staging_init(struct staging *stage, const struct job_file *file, const struc
     mli_tensor loaded = {0}, permuted = {0};
 
     *stage = (struct staging){.file = *file};
-    if (npy_parts(&whole->src.header) > 1)
+    if (npy_folds(&whole->src.header))
         return fault_set(fault, FAULT_INVALID_PARAMS, "/stage",
-                         "stage: elements of %" PRIu32 " bytes cannot be staged",
-                         whole->src.header.item_size);
+                         "stage: a tensor of %" PRIu32 " dimensions with elements of %" PRIu32
+                         " bytes is given; at most 4 dimensions and 4 bytes can be staged",
+                         whole->src.header.rank, whole->src.header.item_size);
     stage->file.order = NULL;
     stage->file.after = NULL;
     stage->file.list = (struct job_list){.jobs = jobs, .count = STAGING_STEPS};

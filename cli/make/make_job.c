@@ -353,7 +353,7 @@ static char shown(char c)
     return c >= ' ' && c <= '~' ? c : '?';
 }
 
-/* Checks one layout in `text`, the value of --perm: 1 to MLI_MAX_RANK letters, each once. */
+/* Checks one layout in `text`, the value of --perm: 1 to TENSOR_RANK_MAX letters, each once. */
 static int check_layout(const char *text, const char *layout, size_t length)
 {
     for (size_t i = 0; i < length; i++) {
@@ -362,9 +362,9 @@ static int check_layout(const char *text, const char *layout, size_t length)
                 "--perm %s: '%c' is not a letter; a layout has a letter for each dimension", text,
                 shown(layout[i]));
     }
-    if (length == 0 || length > MLI_MAX_RANK)
+    if (length == 0 || length > TENSOR_RANK_MAX)
         return print_refusal("--perm %s: a layout of %zu letters is given; 1 to %d are possible",
-                             text, length, MLI_MAX_RANK);
+                             text, length, TENSOR_RANK_MAX);
     for (size_t i = 0; i < length; i++) {
         if (memchr(layout, layout[i], i))
             return print_refusal("--perm %s: %.*s has the letter %c twice", text, (int)length,
@@ -389,12 +389,12 @@ static int read_layouts(const char *text, struct job_spec *job)
         return print_refusal("--perm %s: %.*s has %zu letters, %s has %zu", text, (int)length, from,
                              length, to, strlen(to));
     /* check_layout() has limited the length; compilers cannot deduce that. */
-    for (size_t i = 0; i < length && i < MLI_MAX_RANK; i++) {
+    for (size_t i = 0; i < length && i < TENSOR_RANK_MAX; i++) {
         const char *at = memchr(from, to[i], length);
         if (!at)
             return print_refusal("--perm %s: %.*s has the letter %c, but %.*s does not", text,
                                  (int)length, to, to[i], (int)length, from);
-        job->common.cfg.perm_dim[i] = (uint8_t)(at - from);
+        job_cfg(&job->common, perm_dim, i) = (uint8_t)(at - from);
     }
     job->common.lengths.perm_dim = (uint8_t)length;
     return 0;
@@ -405,8 +405,8 @@ static int read_layouts(const char *text, struct job_spec *job)
 
 struct number_list {
     uint32_t count; /* 0: the option was not given */
-    int64_t first[MLI_MAX_RANK];
-    int64_t second[MLI_MAX_RANK]; /* numbers after a colon; without a colon, equal to `first` */
+    int64_t first[TENSOR_RANK_MAX];
+    int64_t second[TENSOR_RANK_MAX]; /* numbers after a colon; without a colon, equal to `first` */
 };
 
 /* The numbers that an option accepts. */
@@ -421,7 +421,7 @@ static int complain_numbers(const struct number_rule *rule, const char *text)
 {
     return print_refusal("--%s %s: requires 1 to %d numbers from %" PRId64 " to %" PRId64
                          ", as in %s",
-                         rule->option, text, MLI_MAX_RANK, rule->min, rule->max, rule->example);
+                         rule->option, text, TENSOR_RANK_MAX, rule->min, rule->max, rule->example);
 }
 
 /* Reads one number. Returns the text after the number, or null if there is no valid number. */
@@ -447,7 +447,7 @@ static int parse_numbers(const struct options *options, const struct number_rule
     if (!text)
         return 0;
     for (const char *rest = text;; rest++) {
-        if (list->count == MLI_MAX_RANK)
+        if (list->count == TENSOR_RANK_MAX)
             return complain_numbers(rule, text);
         uint32_t i = list->count++;
         rest = take_number(rest, rule, &list->first[i]);
@@ -496,8 +496,8 @@ static int read_pad(const struct options *options, struct job_spec *job)
     if (parse_numbers(options, &rule, &list))
         return -1;
     for (uint32_t i = 0; i < list.count; i++) {
-        job->common.cfg.padding_pre[i] = (uint8_t)list.first[i];
-        job->common.cfg.padding_post[i] = (uint8_t)list.second[i];
+        job_cfg(&job->common, padding_pre, i) = (uint8_t)list.first[i];
+        job_cfg(&job->common, padding_post, i) = (uint8_t)list.second[i];
     }
     job->common.lengths.padding_pre = job->common.lengths.padding_post = (uint8_t)list.count;
     return 0;
@@ -506,7 +506,7 @@ static int read_pad(const struct options *options, struct job_spec *job)
 /* Negative dimensions count from the last, as in NumPy. */
 static int read_perm(const struct options *options, struct job_spec *job)
 {
-    static const struct number_rule rule = {"perm", -MLI_MAX_RANK, MLI_MAX_RANK - 1, false,
+    static const struct number_rule rule = {"perm", -TENSOR_RANK_MAX, TENSOR_RANK_MAX - 1, false,
                                             "2,0,1"};
     struct number_list list;
     const char *text = options_get(options, "perm");
@@ -522,7 +522,7 @@ static int read_perm(const struct options *options, struct job_spec *job)
             return print_refusal("--perm %s: each dimension from 0 to %u is needed once",
                                  options_get(options, "perm"), list.count - 1);
         seen |= UINT32_C(1) << d;
-        job->common.cfg.perm_dim[i] = (uint8_t)d;
+        job_cfg(&job->common, perm_dim, i) = (uint8_t)d;
     }
     job->common.lengths.perm_dim = (uint8_t)list.count;
     if (job->common.op == JOB_OP_PERMUTE && list.count == 0)
@@ -538,7 +538,7 @@ static int read_at(const struct options *options, struct job_spec *job)
     if (parse_numbers(options, &rule, &list))
         return -1;
     for (uint32_t i = 0; i < list.count; i++)
-        job->common.cfg.dst_offset[i] = (uint32_t)list.first[i];
+        job_cfg(&job->common, dst_offset, i) = (uint32_t)list.first[i];
     job->common.lengths.dst_offset = (uint8_t)list.count;
     return 0;
 }

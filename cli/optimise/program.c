@@ -160,7 +160,7 @@ static int take_resolved(struct program *p, struct store_table *table, struct pr
         fix(p, table, r->expect_path, &expect, fault))
         return -1;
     step->header = r->src.header;
-    if (npy_parts(&step->header) > 1) {
+    if (npy_folds(&step->header)) {
         step->needed = KEPT_WIDE;
         step->frozen = true;
     }

@@ -47,7 +47,7 @@
     X(KEPT_EXPECT, "it has \"expect\"")                                                            \
     X(KEPT_STAGE, "it has \"stage\"")                                                              \
     X(KEPT_MEMORY, "its source or destination is in a named memory of a profile")                  \
-    X(KEPT_WIDE, "its elements have 8 or 16 bytes")                                                \
+    X(KEPT_WIDE, "its elements have 8 or 16 bytes, or it has more than 4 dimensions")              \
     X(KEPT_PARAMS, "it writes a file of parameters")                                               \
     X(KEPT_SIZES, "%s reads its destination with elements of another size")                        \
     X(KEPT_ORDER, "%s reads its destination in an order that one move cannot have")                \

@@ -152,10 +152,10 @@ static void describe_source(struct tensor_spec *src, const struct program_step *
         src->format = FILE_FORMAT_RAW;
     src->offset = move->source.address;
     desc->rank = move->source.rank;
-    memcpy(desc->shape, move->source.shape, sizeof(desc->shape));
+    memcpy(desc->shape, move->source.shape, sizeof(move->source.shape));
     desc->stride_count = 0;
     desc->has_strides = false;
-    int32_t packed[MLI_MAX_RANK];
+    int32_t packed[TENSOR_RANK_MAX];
     tensor_strides(desc->rank, desc->shape, NULL, packed);
     for (uint32_t d = 0; d < desc->rank; d++) {
         desc->strides[d] = (int32_t)(move->source.stride[d] / base->header.item_size);
@@ -210,8 +210,8 @@ static int fused_job_take_part(const struct program *p, bool raw, size_t number,
         dst->rank = rank;
         dst->has_strides = true;
         dst->stride_count = rank;
-        memcpy(dst->shape, step->dst_shape, sizeof(dst->shape));
-        memcpy(dst->strides, step->dst_strides, sizeof(dst->strides));
+        memcpy(dst->shape, step->dst_shape, sizeof(step->dst_shape));
+        memcpy(dst->strides, step->dst_strides, sizeof(step->dst_strides));
     }
     for (uint32_t d = 0; d < rank; d++)
         spec->common.cfg.dst_offset[d] += (uint32_t)step->parts[part].lo[d];

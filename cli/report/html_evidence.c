@@ -89,7 +89,7 @@ static bool differs(const struct elements *got, const struct elements *wanted, c
 static void collect_runs(struct bytes *bytes, const struct elements *got,
                          const struct elements *wanted)
 {
-    uint32_t at[MLI_MAX_RANK] = {0};
+    uint32_t at[TENSOR_RANK_MAX] = {0};
     uint64_t run = 0;
     bool different = false;
 
@@ -134,7 +134,7 @@ static void count_blocks(const struct blocks *blocks, uint32_t *counts, const st
 {
     const uint32_t rank = got->rank;
     uint64_t plane_elements = got->shape[rank - 1];
-    uint32_t at[MLI_MAX_RANK] = {0};
+    uint32_t at[TENSOR_RANK_MAX] = {0};
     uint64_t index = 0;
 
     if (rank > 1)
@@ -195,7 +195,7 @@ static void write_places(struct jsonw *w, const struct elements *got, const stru
 static void write_cell_values(struct jsonw *w, const char *key, const struct elements *of,
                               const struct elements *got, const struct elements *wanted, bool all)
 {
-    uint32_t at[MLI_MAX_RANK] = {0};
+    uint32_t at[TENSOR_RANK_MAX] = {0};
     uint32_t count = 0;
     char text[DTYPE_TEXT_MAX];
 

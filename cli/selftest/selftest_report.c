@@ -99,7 +99,7 @@ static void write_case(struct jsonw *w, const struct move_case *c, uint32_t time
     job.src.offset = c->src_frame.before;
     job.src.desc = describe(c->move.src.el_type, c->move.src.rank);
     job.src.desc.has_strides = true;
-    memcpy(job.src.desc.shape, c->move.src.shape, sizeof(job.src.desc.shape));
+    memcpy(job.src.desc.shape, c->move.src.shape, sizeof(c->move.src.shape));
     memcpy(job.src.desc.strides, c->move.src.mem_stride, strides);
     job.dst = raw(dst);
     job.dst.update = true;

@@ -28,8 +28,8 @@ struct pattern {
     const struct dtype *dtype;
     const struct npy_header *header;
     uint64_t seed;
-    uint64_t weights[MLI_MAX_RANK]; /* value = sum of coordinates * weights */
-    bool decimal;                   /* weights are powers of ten */
+    uint64_t weights[TENSOR_RANK_MAX]; /* value = sum of coordinates * weights */
+    bool decimal;                      /* weights are powers of ten */
 };
 
 /** The names of all kinds, then null. */

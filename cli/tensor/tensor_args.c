@@ -11,7 +11,7 @@ const struct value file_format_value = {VALUE_WORD, file_format_words};
 static int bad_shape(const char *text)
 {
     return print_refusal("--shape %s: 1 to %d extents from 1 to 4294967295 are needed, as in 4,6,8",
-                         text, MLI_MAX_RANK);
+                         text, TENSOR_RANK_MAX);
 }
 
 int tensor_args_shape(const char *text, struct npy_header *header)
@@ -22,7 +22,7 @@ int tensor_args_shape(const char *text, struct npy_header *header)
         size_t digits = strspn(rest, "0123456789");
         unsigned long long extent = strtoull(rest, &end, 10);
         if (digits == 0 || digits > 10 || extent == 0 || extent > UINT32_MAX ||
-            header->rank == MLI_MAX_RANK)
+            header->rank == TENSOR_RANK_MAX)
             return bad_shape(text);
         header->shape[header->rank++] = (uint32_t)extent;
         rest = end;

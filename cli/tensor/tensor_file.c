@@ -265,7 +265,7 @@ void tensor_file_close(struct tensor_file *file)
 
 /* Computes the number of bytes from the first element to the end of the last element. Returns
  * false if the number exceeds 63 bits. */
-static bool tensor_span(const struct npy_header *header, const int32_t *strides, uint64_t *bytes)
+bool tensor_span(const struct npy_header *header, const int32_t *strides, uint64_t *bytes)
 {
     int64_t last = 0;
     for (uint32_t d = 0; d < header->rank; d++) {
@@ -283,7 +283,7 @@ static bool tensor_span(const struct npy_header *header, const int32_t *strides,
 }
 
 bool tensor_strides(uint32_t rank, const uint32_t *shape, const int32_t *given,
-                    int32_t strides[MLI_MAX_RANK])
+                    int32_t strides[TENSOR_RANK_MAX])
 {
     uint64_t stride = 1;
     for (uint32_t d = rank; d-- > 0;) {

@@ -47,9 +47,9 @@ struct tensor_file {
     enum file_format format;           /* never FILE_FORMAT_AUTO */
     struct npy_header
         header; /* header of the tensor; for raw files, all members except fortran_order */
-    int32_t strides[MLI_MAX_RANK]; /* strides in elements, never 0 */
-    struct file_map *map;          /* mapped pages, after tensor_file_map() */
-    const uint8_t *data;           /* first element, after tensor_file_map() */
+    int32_t strides[TENSOR_RANK_MAX]; /* strides in elements, never 0 */
+    struct file_map *map;             /* mapped pages, after tensor_file_map() */
+    const uint8_t *data;              /* first element, after tensor_file_map() */
 };
 
 /**
@@ -117,11 +117,17 @@ int tensor_file_map(struct tensor_file *file, struct fault *fault);
 int tensor_file_check(const struct tensor_file *file, struct fault *fault);
 
 /**
+ * Computes the bytes from the first element to the end of the last one. Returns false if they
+ * exceed 2^63.
+ */
+bool tensor_span(const struct npy_header *header, const int32_t *strides, uint64_t *bytes);
+
+/**
  * Computes the strides in elements: given[d], or, if `given` is null or given[d] is 0, the next
  * inner stride times its extent (innermost: 1). Returns false if a stride exceeds 31 bits.
  */
 bool tensor_strides(uint32_t rank, const uint32_t *shape, const int32_t *given,
-                    int32_t strides[MLI_MAX_RANK]);
+                    int32_t strides[TENSOR_RANK_MAX]);
 
 /*
  * Big-endian .npy files. All other code sees little-endian elements, on every host: before the

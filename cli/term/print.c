@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "cli/term/cancel.h"
+#include "cli/term/phrase.h"
 #include "cli/term/print.h"
 #include "mli_helpers_api.h"
 #include "proto/json/utf8.h"
@@ -333,11 +334,12 @@ const char *print_path(char out[PRINT_PATH_MAX], const char *path)
 
 const char *print_shape(char out[PRINT_TEXT_MAX], uint32_t rank, const uint32_t *shape)
 {
-    int length = snprintf(out, PRINT_TEXT_MAX, "(");
+    struct phrase phrase = phrase_init(out, PRINT_TEXT_MAX);
+
+    phrase_add(&phrase, "(");
     for (uint32_t d = 0; d < rank; d++)
-        length += snprintf(out + length, PRINT_TEXT_MAX - (size_t)length, "%s%" PRIu32,
-                           d ? ", " : "", shape[d]);
-    snprintf(out + length, PRINT_TEXT_MAX - (size_t)length, ")");
+        phrase_add(&phrase, "%s%" PRIu32, d ? ", " : "", shape[d]);
+    phrase_add(&phrase, ")");
     return out;
 }
 

@@ -126,6 +126,8 @@ static int read_bare_shape(struct tile_request *r)
     if (tensor_args_shape(text, &header) || options_choice(r->options, "type", &word) ||
         !element_type_from_name(make_type_value.words[word], &r->type))
         return -1;
+    if (header.rank > MLI_MAX_RANK)
+        return print_refusal("--shape %s: at most %d dimensions can be tiled", text, MLI_MAX_RANK);
     r->job.src.desc.has_type = true;
     r->job.src.desc.type = r->type;
     r->job.src.desc.rank = header.rank;
@@ -138,8 +140,8 @@ static int apply_slice(struct tile_request *r, struct fault *fault)
 {
     mli_mov_cfg_t *cfg = &r->job.common.cfg;
     const struct tensor_desc *desc = &r->job.src.desc;
-    struct slice_window windows[MLI_MAX_RANK];
-    int64_t extents[MLI_MAX_RANK];
+    struct slice_window windows[TENSOR_RANK_MAX];
+    int64_t extents[TENSOR_RANK_MAX];
     struct slice slice;
 
     if (!r->job.slice)
@@ -217,10 +219,12 @@ static int explain_file(struct tile_request *r, mli_explanation *move, struct fa
         *move = explained.move;
         r->type = resolved.wire.src.desc.type;
         r->dtype[0] = dtype_of_header(&resolved.src.header)->name;
-        if (npy_parts(&resolved.src.header) > 1)
-            status = fault_set(fault, FAULT_INVALID_PARAMS, "/src",
-                               "src: elements of %s cannot be tiled; 1, 2 or 4 bytes are needed",
-                               r->dtype[0]);
+        if (npy_folds(&resolved.src.header))
+            status =
+                fault_set(fault, FAULT_INVALID_PARAMS, "/src",
+                          "src: %s in %" PRIu32 " dimensions cannot be tiled; elements of 1, 2 "
+                          "or 4 bytes in at most 4 dimensions are needed",
+                          r->dtype[0], resolved.src.header.rank);
         r->job.src.desc.has_type = true;
         r->job.src.desc.type = r->type;
     }

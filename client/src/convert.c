@@ -128,7 +128,7 @@ static int take_axis(struct tensor_desc *desc, const mli_tensor *tensor, const c
 static void take_shape(struct tensor_desc *desc, const mli_tensor *tensor)
 {
     desc->rank = tensor->rank;
-    memcpy(desc->shape, tensor->shape, sizeof(desc->shape));
+    memcpy(desc->shape, tensor->shape, sizeof(tensor->shape));
     for (uint32_t i = 0; i < tensor->rank; i++) {
         desc->strides[i] = tensor->mem_stride[i];
         desc->has_strides = desc->has_strides || tensor->mem_stride[i] != 0;

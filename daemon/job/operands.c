@@ -256,8 +256,8 @@ void operands_result(struct operands *operands, struct tensor_desc *desc)
         .has_strides = true,
         .stride_count = dst->rank,
     };
-    memcpy(desc->shape, dst->shape, sizeof desc->shape);
-    memcpy(desc->strides, dst->mem_stride, sizeof desc->strides);
+    memcpy(desc->shape, dst->shape, sizeof dst->shape);
+    memcpy(desc->strides, dst->mem_stride, sizeof dst->mem_stride);
     if (is_fx(dst->el_type)) {
         quant->has_frac_bits = true;
         quant->frac_bits = dst->el_params.fx.frac_bits;

@@ -312,7 +312,8 @@ static int read_job(struct job_spec *job, const struct json *object)
 
     json_pointer(object, job->pointer, sizeof job->pointer);
     if (json_object(object, object->parent ? job_keys : root_job_keys) < 0 ||
-        json_check_schema(object) < 0 || job_common_read(&job->common, object) < 0 ||
+        json_check_schema(object) < 0 ||
+        job_common_read(&job->common, object, TENSOR_RANK_MAX) < 0 ||
         member_require(object, "op", "\"mov\" or \"permute\" is required") < 0)
         return -1;
     if (read_slice(job, object) < 0 || memory_member_read(object, "stage", job->stage) < 0)
@@ -345,7 +346,8 @@ static int check_defaults(const struct json *object)
     int status = -1;
 
     job_spec_init(&scratch);
-    if (json_object(object, default_keys) < 0 || job_common_read(&scratch.common, object) < 0 ||
+    if (json_object(object, default_keys) < 0 ||
+        job_common_read(&scratch.common, object, TENSOR_RANK_MAX) < 0 ||
         read_slice(&scratch, object) < 0 || memory_member_read(object, "stage", scratch.stage) < 0)
         goto out;
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {

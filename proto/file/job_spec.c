@@ -257,7 +257,7 @@ int tensor_spec_read_src(struct tensor_spec *src, const struct json *object)
     } else if (member_require(object, "shape", no_header) < 0) {
         return -1;
     }
-    if (read_dtype(src, object) < 0 || tensor_desc_read(&src->desc, object) < 0)
+    if (read_dtype(src, object) < 0 || tensor_desc_read_file(&src->desc, object) < 0)
         return -1;
     /* A dtype implies an element type. */
     return tensor_spec_format(src) != FILE_FORMAT_RAW || src->dtype
@@ -306,7 +306,7 @@ int tensor_spec_read_dst(struct tensor_spec *dst, const struct tensor_spec *src,
 {
     if (json_object(object, tensor_spec_dst_keys) < 0 || tensor_spec_read_place(dst, object) < 0 ||
         check_holder(dst, object) < 0 || check_dst_format(dst, object) < 0 ||
-        check_dst_members(dst, object) < 0 || tensor_desc_read(&dst->desc, object) < 0)
+        check_dst_members(dst, object) < 0 || tensor_desc_read_file(&dst->desc, object) < 0)
         return -1;
     return job_check_dst(&src->desc, &dst->desc, object);
 }

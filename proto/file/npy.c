@@ -139,7 +139,7 @@ static int read_extent(struct scan *scan, uint64_t *extent)
 /* Reads "(2, 3)", "(2, 3,)" or "(2,)"; refuses "(2)", which is a number in Python. */
 static int read_shape(struct scan *scan, struct npy_outline *literal)
 {
-    uint32_t most = scan->scope == NPY_ANY ? NPY_RANK_MAX : MLI_MAX_RANK;
+    uint32_t most = scan->scope == NPY_ANY ? NPY_RANK_MAX : TENSOR_RANK_MAX;
     bool comma = true;
 
     if (expect(scan, '(') < 0)
@@ -155,7 +155,7 @@ static int read_shape(struct scan *scan, struct npy_outline *literal)
         comma = accept(scan, ',');
     }
     if (literal->rank == 0 && scan->scope == NPY_OURS)
-        return refuse(scan, "the shape has no dimension; 1 to %d are required", MLI_MAX_RANK);
+        return refuse(scan, "the shape has no dimension; 1 to %d are required", TENSOR_RANK_MAX);
     if (literal->rank == 1 && !comma)
         return refuse(scan, "a shape of one dimension needs a comma: (3,)");
     return expect(scan, ')');
@@ -444,7 +444,7 @@ size_t npy_outline(const void *bytes, size_t length, uint64_t file_size,
 int npy_format(struct npy_header *header, void *out, size_t size)
 {
     unsigned char *bytes = out;
-    char text[NPY_FORMAT_SIZE];
+    char text[2 * NPY_FORMAT_SIZE]; /* any shape fits */
     size_t length, room;
 
     if (size == 0 || size % 64 != 0 || size - PREFIX_V1 > UINT16_MAX)
@@ -497,11 +497,11 @@ mli_element_type npy_default_type(const struct npy_header *header)
     return dtype_of_header(header)->type;
 }
 
-int npy_strides(const struct npy_header *header, int32_t strides[MLI_MAX_RANK])
+int npy_strides(const struct npy_header *header, int32_t strides[TENSOR_RANK_MAX])
 {
     uint64_t stride = 1;
 
-    memset(strides, 0, MLI_MAX_RANK * sizeof *strides);
+    memset(strides, 0, TENSOR_RANK_MAX * sizeof *strides);
     for (uint32_t i = 0; i < header->rank; i++) {
         uint32_t dimension = header->fortran_order ? i : header->rank - 1 - i;
 

@@ -2,7 +2,7 @@
 /*
  * Headers of .npy files, versions 1.0, 2.0 and 3.0: bytes -> struct npy_header -> bytes. Accepts
  * the dtypes of DTYPE_TABLE in both byte orders and in all spellings that NumPy reads ("<i2",
- * "=i2", "i2"), C or Fortran order, rank 1 to 4 and extents from 1. The fault of any other header
+ * "=i2", "i2"), C or Fortran order, rank 1 to 8 and extents from 1. The fault of any other header
  * says what is not supported. Writes little-endian dtypes only.
  */
 #pragma once
@@ -13,6 +13,7 @@
 
 #include "mli_types.h"
 #include "proto/json/fault.h"
+#include "proto/wire/tensor_desc.h"
 
 enum {
     NPY_HEADER_MAX = 64 * 1024, /* largest accepted header, in bytes */
@@ -70,7 +71,7 @@ struct npy_header {
     bool big_endian; /* the elements are big-endian in the file, unlike `descr` */
     bool fortran_order;
     uint32_t rank;
-    uint32_t shape[MLI_MAX_RANK];
+    uint32_t shape[TENSOR_RANK_MAX];
     uint64_t data_offset; /* bytes before the first element */
     uint64_t data_size;   /* size of all elements in bytes */
 };
@@ -115,8 +116,8 @@ size_t npy_outline(const void *bytes, size_t length, uint64_t file_size,
 
 /**
  * Writes a version 1.0 header of `size` bytes, a multiple of 64, for descr, order, rank and shape
- * of *header, and sets header->data_offset to `size`. NPY_FORMAT_SIZE bytes are always enough.
- * Returns 0, or -1 if `size` is too small.
+ * of *header, and sets header->data_offset to `size`. NPY_FORMAT_SIZE bytes are enough for a tensor
+ * of less than 2^64 elements. Returns 0, or -1 if `size` is too small.
  */
 int npy_format(struct npy_header *header, void *out, size_t size);
 
@@ -140,8 +141,15 @@ static inline uint32_t npy_parts(const struct npy_header *header)
     return header->item_size > 4 ? header->item_size / 4 : 1;
 }
 
+/** Returns whether a tensor moves with other elements or in other dimensions than its own: libmli
+ * has elements of up to 4 bytes and up to 4 dimensions. */
+static inline bool npy_folds(const struct npy_header *header)
+{
+    return npy_parts(header) > 1 || header->rank > MLI_MAX_RANK;
+}
+
 /**
  * Computes the strides in elements for the header's order. Returns 0, or -1 if a stride exceeds 31
  * bits; for an extent of 1, which needs no stride, such a stride becomes 0.
  */
-int npy_strides(const struct npy_header *header, int32_t strides[MLI_MAX_RANK]);
+int npy_strides(const struct npy_header *header, int32_t strides[TENSOR_RANK_MAX]);

@@ -129,8 +129,8 @@ static int take_part(struct scan *scan, struct slice *slice, bool *seen)
         slice->ellipsis = slice->count;
         return 0;
     }
-    if (slice->count == MLI_MAX_RANK)
-        return complain(scan->fault, "more than %d entries given", MLI_MAX_RANK);
+    if (slice->count == TENSOR_RANK_MAX)
+        return complain(scan->fault, "more than %d entries given", TENSOR_RANK_MAX);
     if (take_entry(scan, slice->count, &slice->entries[slice->count]) < 0)
         return -1;
     slice->count++;
@@ -200,7 +200,7 @@ static int apply_entry(const struct slice_entry *entry, uint32_t dimension, int6
 }
 
 int slice_apply(const struct slice *slice, uint32_t rank, const int64_t *extents,
-                struct slice_window windows[MLI_MAX_RANK], struct fault *fault)
+                struct slice_window windows[TENSOR_RANK_MAX], struct fault *fault)
 {
     static const struct slice_entry whole = {.step = 1};
     uint32_t missing = rank - slice->count;

@@ -8,10 +8,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "mli_types.h"
 #include "proto/json/fault.h"
+#include "proto/wire/tensor_desc.h"
 
-enum { SLICE_TEXT_MAX = 512 }; /* bytes: enough for four entries of three numbers of 20 digits */
+enum { SLICE_TEXT_MAX = 512 }; /* bytes: enough for 8 entries of three numbers of 20 digits */
 
 struct slice_entry {
     bool has_start, has_stop;
@@ -22,7 +22,7 @@ struct slice_entry {
 struct slice {
     uint32_t count;    /* number of entries in the text */
     uint32_t ellipsis; /* number of entries before "..."; without "...": all entries */
-    struct slice_entry entries[MLI_MAX_RANK];
+    struct slice_entry entries[TENSOR_RANK_MAX];
 };
 
 /* The window in one dimension: an entry of cfg.offset, of cfg.size and of cfg.sub_sample_step. */
@@ -37,9 +37,9 @@ struct slice_window {
 int slice_parse(const char *text, struct slice *slice, struct fault *fault);
 
 /**
- * Computes the windows of a tensor of rank 1 to MLI_MAX_RANK with extents from 1 to 2^62. Refuses
- * empty windows, more entries than dimensions, and windows that exceed 32 bits. Returns 0, or -1
- * with a fault like that of slice_parse().
+ * Computes the windows of a tensor of rank 1 to TENSOR_RANK_MAX with extents from 1 to 2^62.
+ * Refuses empty windows, more entries than dimensions, and windows that exceed 32 bits. Returns 0,
+ * or -1 with a fault like that of slice_parse().
  */
 int slice_apply(const struct slice *slice, uint32_t rank, const int64_t *extents,
-                struct slice_window windows[MLI_MAX_RANK], struct fault *fault);
+                struct slice_window windows[TENSOR_RANK_MAX], struct fault *fault);

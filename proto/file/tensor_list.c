@@ -64,10 +64,10 @@ int tensor_entry_refuse(struct tensor_entry *entry, const struct fault *why)
 /* Returns 0 if a job can move a tensor of this shape, else -1 with the reason. */
 static int check_shape(const struct tensor_entry *entry, struct fault *why)
 {
-    if (entry->rank < 1 || entry->rank > MLI_MAX_RANK)
+    if (entry->rank < 1 || entry->rank > TENSOR_RANK_MAX)
         return fault_set(why, FAULT_INVALID_PARAMS, NULL,
                          "it has %zu dimensions; a tensor that is moved has 1 to %d", entry->rank,
-                         MLI_MAX_RANK);
+                         TENSOR_RANK_MAX);
     for (size_t i = 0; i < entry->rank; i++) {
         if (entry->shape[i] == 0)
             return fault_set(why, FAULT_INVALID_PARAMS, NULL,

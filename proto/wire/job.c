@@ -129,17 +129,24 @@ static const struct field {
     int64_t min, max;
 } fields[] = {
     FIELD(offset, 0, UINT32_MAX),          FIELD(size, 0, UINT32_MAX),
-    FIELD(sub_sample_step, 1, UINT32_MAX), FIELD(perm_dim, 0, MLI_MAX_RANK - 1),
+    FIELD(sub_sample_step, 1, UINT32_MAX), FIELD(perm_dim, 0, TENSOR_RANK_MAX - 1),
     FIELD(padding_pre, 0, UINT8_MAX),      FIELD(padding_post, 0, UINT8_MAX),
     FIELD(dst_offset, 0, UINT32_MAX),      FIELD(dst_mem_stride, 0, INT32_MAX),
 };
 
 enum { FIELD_COUNT = sizeof fields / sizeof *fields };
 
-static void store(mli_mov_cfg_t *cfg, const struct field *field, size_t index, int64_t number)
+static bool is_perm(const struct field *field)
 {
-    char *array = (char *)cfg + field->at;
+    return field->at == offsetof(mli_mov_cfg_t, perm_dim);
+}
 
+static void store(struct job_common *common, const struct field *field, size_t index,
+                  int64_t number)
+{
+    char *array = (char *)&common->cfgs[index / MLI_MAX_RANK] + field->at;
+
+    index %= MLI_MAX_RANK;
     /* The numbers are not negative, so signed and unsigned fields have the same representation. */
     if (field->size == 1)
         ((uint8_t *)array)[index] = (uint8_t)number;
@@ -147,10 +154,11 @@ static void store(mli_mov_cfg_t *cfg, const struct field *field, size_t index, i
         ((uint32_t *)(void *)array)[index] = (uint32_t)number;
 }
 
-static int64_t load(const mli_mov_cfg_t *cfg, const struct field *field, size_t index)
+static int64_t load(const struct job_common *common, const struct field *field, size_t index)
 {
-    const char *array = (const char *)cfg + field->at;
+    const char *array = (const char *)&common->cfgs[index / MLI_MAX_RANK] + field->at;
 
+    index %= MLI_MAX_RANK;
     if (field->size == 1)
         return ((const uint8_t *)array)[index];
     return ((const uint32_t *)(const void *)array)[index];
@@ -166,26 +174,28 @@ static uint8_t get_length(const struct job_common *common, const struct field *f
     return ((const uint8_t *)&common->lengths)[field->length_at];
 }
 
-static int read_field(struct job_common *common, const struct json *cfg, const struct field *field)
+static int read_field(struct job_common *common, const struct json *cfg, const struct field *field,
+                      uint32_t rank_max)
 {
     struct json array = json_member(cfg, field->name), item = {0};
+    const int64_t max = is_perm(field) ? rank_max - 1 : field->max;
     size_t count;
     int64_t number;
 
     if (!json_present(&array))
         return 0;
-    if (array_within(&array, MLI_MAX_RANK, &count) < 0)
+    if (array_within(&array, rank_max, &count) < 0)
         return -1;
     while (json_next(&array, &item)) {
-        if (json_int(&item, field->min, field->max, &number) < 0)
+        if (json_int(&item, field->min, max, &number) < 0)
             return -1;
-        store(&common->cfg, field, item.index, number);
+        store(common, field, item.index, number);
     }
     *length_of(&common->lengths, field) = (uint8_t)count;
     return 0;
 }
 
-static int read_cfg(struct job_common *common, const struct json *cfg)
+static int read_cfg(struct job_common *common, const struct json *cfg, uint32_t rank_max)
 {
     static const char *const keys[] = {"offset",     "size",           "sub_sample_step",
                                        "perm_dim",   "padding_pre",    "padding_post",
@@ -196,7 +206,7 @@ static int read_cfg(struct job_common *common, const struct json *cfg)
     if (json_object(cfg, keys) < 0)
         return -1;
     for (size_t i = 0; i < FIELD_COUNT; i++) {
-        if (read_field(common, cfg, &fields[i]) < 0)
+        if (read_field(common, cfg, &fields[i], rank_max) < 0)
             return -1;
     }
     return 0;
@@ -216,7 +226,7 @@ static void write_cfg(struct jsonw *w, const struct job_common *common)
         open = true;
         jsonw_array_begin(w, fields[i].name);
         for (size_t k = 0; k < count; k++)
-            jsonw_int(w, NULL, load(&common->cfg, &fields[i], k));
+            jsonw_int(w, NULL, load(common, &fields[i], k));
         jsonw_array_end(w);
     }
     if (open)
@@ -232,7 +242,7 @@ static int check_cfg(const struct job_common *common, uint32_t rank, struct faul
         snprintf(pointer, sizeof pointer, "/cfg/%s", fields[i].name);
         if (count == 0)
             continue;
-        if (common->op == JOB_OP_PERMUTE && fields[i].at != offsetof(mli_mov_cfg_t, perm_dim))
+        if (common->op == JOB_OP_PERMUTE && !is_perm(&fields[i]))
             return fault_set(fault, FAULT_INVALID_PARAMS, pointer,
                              "cfg.%s: a permute takes perm_dim only; use \"op\": \"mov\"",
                              fields[i].name);
@@ -249,7 +259,10 @@ static int check_cfg(const struct job_common *common, uint32_t rank, struct faul
 void job_common_init(struct job_common *common)
 {
     *common = (struct job_common){.channels = 1};
-    mli_mov_cfg_for_copy(&common->cfg);
+    for (uint32_t d = 0; d < TENSOR_RANK_MAX; d += MLI_MAX_RANK)
+        mli_mov_cfg_for_copy(&common->cfgs[d / MLI_MAX_RANK]);
+    for (uint32_t d = 0; d < TENSOR_RANK_MAX; d++)
+        job_cfg(common, perm_dim, d) = (uint8_t)d;
 }
 
 void job_common_finish(struct job_common *common)
@@ -280,12 +293,12 @@ static const struct member common_numbers[] = {
     {0},
 };
 
-int job_common_read(struct job_common *common, const struct json *object)
+int job_common_read(struct job_common *common, const struct json *object, uint32_t rank_max)
 {
     struct json defaults, cfg = json_member_merged(object, "cfg", &defaults);
     struct json name = json_member(object, "name");
 
-    if (read_op(common, object) < 0 || read_cfg(common, &cfg) < 0)
+    if (read_op(common, object) < 0 || read_cfg(common, &cfg, rank_max) < 0)
         return -1;
     if (json_present(&name) && job_name_read(&name, &common->name) < 0)
         return -1;
@@ -347,14 +360,14 @@ int job_preset_params(struct quant *own, const struct quant *given, uint32_t kep
 /* Returns the neutral value of the entry of a field for a dimension. */
 static int64_t neutral(const struct field *field, uint32_t dimension)
 {
-    return field->at == offsetof(mli_mov_cfg_t, perm_dim) ? dimension : field->min;
+    return is_perm(field) ? dimension : field->min;
 }
 
 void job_common_set_lengths(struct job_common *common, uint32_t rank)
 {
     for (size_t i = 0; i < FIELD_COUNT; i++) {
         for (uint32_t d = 0; d < rank; d++) {
-            if (load(&common->cfg, &fields[i], d) != neutral(&fields[i], d))
+            if (load(common, &fields[i], d) != neutral(&fields[i], d))
                 *length_of(&common->lengths, &fields[i]) = (uint8_t)rank;
         }
     }
@@ -681,7 +694,7 @@ static int read_job(const struct json *params, const char *const *keys, uint32_t
 {
     struct json src, dst, name = json_member(params, "name");
 
-    if (json_object(params, keys) < 0 || job_common_read(&job->common, params) < 0 ||
+    if (json_object(params, keys) < 0 || job_common_read(&job->common, params, MLI_MAX_RANK) < 0 ||
         member_require(params, "op", "\"mov\" or \"permute\" is required") < 0)
         return -1;
     if (job->common.name && !job_name_is_wire(job->common.name))

@@ -79,13 +79,21 @@ struct cfg_lengths {
 
 struct job_common {
     enum job_op op;
-    char *name;        /* name of the job; owned; or null */
-    mli_mov_cfg_t cfg; /* entries that were not given have neutral values */
+    char *name; /* name of the job; owned; or null */
+    /* Entries that were not given have neutral values. cfgs[1] has dimensions 4 to 7 of a job in a
+     * file; job_cfg() finds the entry of a dimension. */
+    union {
+        mli_mov_cfg_t cfg;
+        mli_mov_cfg_t cfgs[TENSOR_RANK_MAX / MLI_MAX_RANK];
+    };
     struct cfg_lengths lengths;
     uint32_t channels;   /* 1 .. MLI_MOV_MAX_CHANNELS */
     int32_t priority;    /* -1, 0 or 1: low, normal, high */
     uint32_t timeout_ms; /* 0: no timeout */
 };
+
+/* The entry of dimension d in an array of cfg, such as job_cfg(common, offset, d). */
+#define job_cfg(common, field, d) ((common)->cfgs[(d) / MLI_MAX_RANK].field[(d) % MLI_MAX_RANK])
 
 /** Sets a neutral cfg and one channel; makes all other members empty. */
 void job_common_init(struct job_common *common);
@@ -107,8 +115,9 @@ int job_check_rank(const struct job_common *common, const struct tensor_desc *ds
 /** The members that job_common_read() reads, for the keys that json_object() allows. */
 #define JOB_COMMON_KEYS "op", "name", "cfg", "channels", "priority", "timeout_ms"
 
-/** Reads the members of struct job_common; each member may be absent. */
-int job_common_read(struct job_common *common, const struct json *object);
+/** Reads the members of struct job_common, each may be absent; arrays of cfg have at most
+ * `rank_max` entries. */
+int job_common_read(struct job_common *common, const struct json *object, uint32_t rank_max);
 /**
  * Writes the members that differ from job_common_init() into the object that is open. `name`: the
  * job's name, or null to leave it out.

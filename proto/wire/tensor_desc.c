@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -284,9 +285,9 @@ static int read_type(struct tensor_desc *desc, const struct json *object)
     return 0;
 }
 
-/* Reads an array of 1 .. MLI_MAX_RANK numbers; *count is 0 if the array is absent. */
-static int read_dimensions(const struct json *array, int64_t min, int64_t max,
-                           int64_t out[MLI_MAX_RANK], uint32_t *count)
+/* Reads an array of 1 .. `most` numbers from `min`; *count is 0 if the array is absent. */
+static int read_dimensions(const struct json *array, uint32_t most, int64_t min, int64_t max,
+                           int64_t out[TENSOR_RANK_MAX], uint32_t *count)
 {
     struct json item = {0};
     size_t length;
@@ -296,8 +297,9 @@ static int read_dimensions(const struct json *array, int64_t min, int64_t max,
         return 0;
     if (json_array(array, &length) < 0)
         return -1;
-    if (length < 1 || length > MLI_MAX_RANK)
-        return json_complain(array, "%zu entries given; 1 to %d are allowed", length, MLI_MAX_RANK);
+    if (length < 1 || length > most)
+        return json_complain(array, "%zu entries given; 1 to %" PRIu32 " are allowed", length,
+                             most);
     while (json_next(array, &item)) {
         if (json_int(&item, min, max, &out[item.index]) < 0)
             return -1;
@@ -306,20 +308,20 @@ static int read_dimensions(const struct json *array, int64_t min, int64_t max,
     return 0;
 }
 
-static int read_shape(struct tensor_desc *desc, const struct json *object)
+static int read_shape(struct tensor_desc *desc, const struct json *object, uint32_t most)
 {
     struct json shape = json_member(object, "shape"), strides = json_member(object, "strides");
-    int64_t numbers[MLI_MAX_RANK] = {0};
+    int64_t numbers[TENSOR_RANK_MAX] = {0};
     uint32_t count;
 
-    if (read_dimensions(&shape, 1, UINT32_MAX, numbers, &count) < 0)
+    if (read_dimensions(&shape, most, 1, UINT32_MAX, numbers, &count) < 0)
         return -1;
     if (count > 0) {
         desc->rank = count;
         for (uint32_t i = 0; i < count; i++)
             desc->shape[i] = (uint32_t)numbers[i];
     }
-    if (read_dimensions(&strides, 0, INT32_MAX, numbers, &count) < 0)
+    if (read_dimensions(&strides, most, 0, INT32_MAX, numbers, &count) < 0)
         return -1;
     if (count > 0) {
         desc->has_strides = true;
@@ -466,7 +468,7 @@ int tensor_desc_check_members(const struct json *object)
     struct tensor_desc scratch = {0};
     struct members members;
 
-    if (read_type(&scratch, object) < 0 || read_shape(&scratch, object) < 0)
+    if (read_type(&scratch, object) < 0 || read_shape(&scratch, object, TENSOR_RANK_MAX) < 0)
         return -1;
     return read_members(&members, object);
 }
@@ -484,12 +486,22 @@ int tensor_desc_check_at(const struct tensor_desc *desc, const struct json *obje
     return json_complain(&member, "%s", fault.text + strlen(name) + 2);
 }
 
-int tensor_desc_read(struct tensor_desc *desc, const struct json *object)
+static int read_desc(struct tensor_desc *desc, const struct json *object, uint32_t most)
 {
-    if (read_type(desc, object) < 0 || read_shape(desc, object) < 0 ||
+    if (read_type(desc, object) < 0 || read_shape(desc, object, most) < 0 ||
         read_quant(&desc->quant, object) < 0)
         return -1;
     return tensor_desc_check_at(desc, object);
+}
+
+int tensor_desc_read(struct tensor_desc *desc, const struct json *object)
+{
+    return read_desc(desc, object, MLI_MAX_RANK);
+}
+
+int tensor_desc_read_file(struct tensor_desc *desc, const struct json *object)
+{
+    return read_desc(desc, object, TENSOR_RANK_MAX);
 }
 
 int tensor_desc_read_params(struct tensor_desc *desc, const struct json *object)

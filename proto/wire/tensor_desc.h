@@ -27,14 +27,17 @@ struct quant {
 /* The parameters of sa types, in the order of their members. */
 enum quant_param { QUANT_SCALE, QUANT_ZERO_POINT, QUANT_SCALE_FRAC_BITS, QUANT_PARAMS };
 
+/* A tensor in a file has up to 8 dimensions; on the wire it has up to MLI_MAX_RANK. */
+enum { TENSOR_RANK_MAX = 8 };
+
 struct tensor_desc {
     bool has_type;
     mli_element_type type;
     uint32_t rank; /* rank of the tensor; 0: no shape was given */
-    uint32_t shape[MLI_MAX_RANK];
+    uint32_t shape[TENSOR_RANK_MAX];
     bool has_strides;
-    uint32_t stride_count;         /* number of strides; 0 means `rank` */
-    int32_t strides[MLI_MAX_RANK]; /* strides in elements, outermost first; 0: packed */
+    uint32_t stride_count;            /* number of strides; 0 means `rank` */
+    int32_t strides[TENSOR_RANK_MAX]; /* strides in elements, outermost first; 0: packed */
     struct quant quant;
 };
 
@@ -77,6 +80,8 @@ bool element_type_from_name(const char *name, mli_element_type *type);
  * every entry. Refuses members that contradict each other. Returns 0 or -1 (fault).
  */
 int tensor_desc_read(struct tensor_desc *desc, const struct json *object);
+/** Like tensor_desc_read(), but for a job file: with up to TENSOR_RANK_MAX dimensions. */
+int tensor_desc_read_file(struct tensor_desc *desc, const struct json *object);
 
 /**
  * Reads an object with type and quantisation parameters only, as in a file of parameters, into the
@@ -102,6 +107,7 @@ void tensor_desc_write(struct jsonw *w, const struct tensor_desc *desc);
 /**
  * Fills rank, shape, strides, type and quantisation of an mli_tensor. Per-axis containers point
  * into desc's arrays. Does not change the data pointer and capacity. Parameters that were not given
- * become neutral: one parameter set per tensor, with scale 1, zero point 0, shift 0.
+ * become neutral: one parameter set per tensor, with scale 1, zero point 0, shift 0. The rank is at
+ * most MLI_MAX_RANK.
  */
 void tensor_desc_to_mli(const struct tensor_desc *desc, mli_tensor *tensor);

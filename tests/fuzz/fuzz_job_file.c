@@ -26,15 +26,15 @@ static void write_jobs(struct jsonw *w, const struct job_list *list)
 /* Requires that a slice selects a window within the extents, or is refused. */
 static void check_slice(const struct job_spec *job)
 {
-    static const int64_t extents[] = {1, 300, UINT32_MAX, INT64_C(1) << 33};
-    struct slice_window windows[MLI_MAX_RANK];
+    static const int64_t extents[] = {1, 300, UINT32_MAX, INT64_C(1) << 33, 2, 1, 7, 4};
+    struct slice_window windows[TENSOR_RANK_MAX];
     struct fault fault;
     struct slice slice;
 
     FUZZ_ASSERT(job->common.op == JOB_OP_MOV && !job->common.lengths.offset &&
                 !job->common.lengths.size && !job->common.lengths.sub_sample_step);
     FUZZ_ASSERT(slice_parse(job->slice, &slice, &fault) == 0);
-    for (uint32_t rank = 1; rank <= MLI_MAX_RANK; rank++) {
+    for (uint32_t rank = 1; rank <= TENSOR_RANK_MAX; rank++) {
         if (slice_apply(&slice, rank, extents, windows, &fault) < 0) {
             fuzz_check_fault(&fault);
             continue;
@@ -81,16 +81,16 @@ static void check_job(const struct job_spec *job, const struct job_list *list)
     check_place(&job->dst, list);
     FUZZ_ASSERT(job->common.channels >= 1 && job->common.channels <= MLI_MOV_MAX_CHANNELS);
     FUZZ_ASSERT(job->common.priority >= -1 && job->common.priority <= 1);
-    FUZZ_ASSERT(job->src.desc.rank <= MLI_MAX_RANK && job->dst.desc.rank <= MLI_MAX_RANK);
+    FUZZ_ASSERT(job->src.desc.rank <= TENSOR_RANK_MAX && job->dst.desc.rank <= TENSOR_RANK_MAX);
     FUZZ_ASSERT(!file_format_is_archive(tensor_spec_format(&job->dst)) && !job->dst.tensor);
     FUZZ_ASSERT(!job->src.tensor || file_format_is_archive(tensor_spec_format(&job->src)));
     FUZZ_ASSERT(tensor_spec_format(&job->src) != FILE_FORMAT_RAW ||
                 (job->src.desc.rank > 0 && (job->src.desc.has_type || job->src.dtype)));
     FUZZ_ASSERT(job->dst.update || job->dst.buffer || job->dst.desc.rank == 0);
-    for (int i = 0; i < MLI_MAX_RANK; i++) {
-        FUZZ_ASSERT(job->common.cfg.sub_sample_step[i] >= 1);
-        FUZZ_ASSERT(job->common.cfg.perm_dim[i] < MLI_MAX_RANK);
-        FUZZ_ASSERT(job->common.cfg.dst_mem_stride[i] >= 0);
+    for (uint32_t i = 0; i < TENSOR_RANK_MAX; i++) {
+        FUZZ_ASSERT(job_cfg(&job->common, sub_sample_step, i) >= 1);
+        FUZZ_ASSERT(job_cfg(&job->common, perm_dim, i) < TENSOR_RANK_MAX);
+        FUZZ_ASSERT(job_cfg(&job->common, dst_mem_stride, i) >= 0);
     }
     if (job->slice)
         check_slice(job);
@@ -99,7 +99,8 @@ static void check_job(const struct job_spec *job, const struct job_list *list)
         mli_tensor tensor;
         struct fault fault;
 
-        tensor_desc_to_mli(&job->src.desc, &tensor);
+        if (job->src.desc.rank <= MLI_MAX_RANK)
+            tensor_desc_to_mli(&job->src.desc, &tensor);
         FUZZ_ASSERT(tensor_desc_check(&job->src.desc, &fault) == 0);
     }
 }

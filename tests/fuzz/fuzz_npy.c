@@ -9,11 +9,11 @@
 static void check_header(const struct npy_header *header, uint64_t file_size)
 {
     uint64_t bytes = header->item_size;
-    int32_t strides[MLI_MAX_RANK];
+    int32_t strides[TENSOR_RANK_MAX];
 
     FUZZ_ASSERT(dtype_of_header(header)->kind == header->kind);
     FUZZ_ASSERT(dtype_of_header(header)->size == header->item_size);
-    FUZZ_ASSERT(header->rank >= 1 && header->rank <= MLI_MAX_RANK);
+    FUZZ_ASSERT(header->rank >= 1 && header->rank <= TENSOR_RANK_MAX);
     for (uint32_t i = 0; i < header->rank; i++) {
         FUZZ_ASSERT(header->shape[i] >= 1);
         bytes *= header->shape[i];

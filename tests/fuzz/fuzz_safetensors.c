@@ -16,7 +16,7 @@ static void check_header(const struct tensor_entry *entry)
 
     FUZZ_ASSERT(dtype_of_header(header)->kind == header->kind);
     FUZZ_ASSERT(dtype_of_header(header)->size == header->item_size);
-    FUZZ_ASSERT(header->rank >= 1 && header->rank <= MLI_MAX_RANK);
+    FUZZ_ASSERT(header->rank >= 1 && header->rank <= TENSOR_RANK_MAX);
     FUZZ_ASSERT(header->rank == entry->rank && !header->fortran_order);
     for (uint32_t i = 0; i < header->rank; i++) {
         FUZZ_ASSERT(header->shape[i] >= 1 && header->shape[i] == entry->shape[i]);

@@ -47,7 +47,7 @@ static void check_window(const struct slice_entry *entry, int64_t extent,
 static void apply(const struct slice *slice, uint32_t rank, const int64_t *extents)
 {
     static const struct slice_entry whole = {.step = 1};
-    struct slice_window windows[MLI_MAX_RANK];
+    struct slice_window windows[TENSOR_RANK_MAX];
     struct fault fault = {0};
     uint32_t missing;
 
@@ -68,8 +68,8 @@ static void apply(const struct slice *slice, uint32_t rank, const int64_t *exten
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct fuzz_reader reader = fuzz_reader_init(data, size);
-    const uint32_t rank = 1 + fuzz_below(&reader, MLI_MAX_RANK);
-    int64_t extents[MLI_MAX_RANK];
+    const uint32_t rank = 1 + fuzz_below(&reader, TENSOR_RANK_MAX);
+    int64_t extents[TENSOR_RANK_MAX];
     char text[1024];
     struct slice slice;
     struct fault fault = {0};
@@ -84,7 +84,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         FUZZ_ASSERT(!fault.has_pointer && fault.code == FAULT_INVALID_PARAMS);
         return 0;
     }
-    FUZZ_ASSERT(slice.count <= MLI_MAX_RANK && slice.ellipsis <= slice.count);
+    FUZZ_ASSERT(slice.count <= TENSOR_RANK_MAX && slice.ellipsis <= slice.count);
     apply(&slice, rank, extents);
     return 0;
 }

@@ -69,7 +69,7 @@ class Source(Case):
                      "{'descr': '|i1', 'fortran_order': False, 'shape': (4.0,), }",
                      "{'descr': '|i1', 'fortran_order': False, 'shape': (0,), }",
                      "{'descr': '|i1', 'fortran_order': False, 'shape': (), }",
-                     "{'descr': '|i1', 'fortran_order': False, 'shape': (1,1,1,1,4), }",
+                     "{'descr': '|i1', 'fortran_order': False, 'shape': (1,1,1,1,1,1,1,1,4), }",
                      "{'descr': '|i1', 'fortran_order': False, 'shape': (99999999999999999999,), }",
                      "{'descr': '|i1', 'fortran_order': False, 'shape': (4294967295, 4294967295, "
                      "4294967295), }",

@@ -200,9 +200,9 @@ class Cfg(Case):
 
     def test_wrong_numbers_of_entries(self):
         for field in CFG_FIELDS:
-            for entries in ([0, 1, 2, 3, 3], [1] * 1000):
-                self.assert_refused(mov(**{field: entries}), f"/cfg/{field}", "at most 4")
-            for entries in ([1], [0, 1], [0, 1, 2, 3]):
+            for entries in ([0, 1, 2, 3, 4, 5, 6, 7, 7], [1] * 1000):
+                self.assert_refused(mov(**{field: entries}), f"/cfg/{field}", "at most 8")
+            for entries in ([1], [0, 1], [0, 1, 2, 3, 4]):
                 self.assert_refused(mov(**{field: [max(e, 1) for e in entries]}), f"/cfg/{field}",
                                     "the source has 3 dimensions")
 

@@ -113,11 +113,11 @@ class Options(MakeCase):
     def test_bad_values(self):
         for words in (["--pad", "256"], ["--pad", "-1"], ["--pad", ""], ["--pad", "1,,2"],
                       ["--pad", "1,2,"], ["--pad", "1:"], ["--pad", "1:2:3"], ["--pad", "x"],
-                      ["--pad", "0,0,0,0,0"], ["--perm", "0:1"], ["--perm", "4,0,1"],
+                      ["--pad", "0,0,0,0,0,0,0,0,0"], ["--perm", "0:1"], ["--perm", "8,0,1"],
                       ["--perm", "2 ,0,1"], ["--at", "-1"], ["--at", "4294967296"],
                       ["--at", "99999999999999999999"], ["--at", "+1"]):
             with self.subTest(words=words):
-                self.assertIn(f"mlictl: {words[0]} {words[1]}: requires 1 to 4 numbers from ",
+                self.assertIn(f"mlictl: {words[0]} {words[1]}: requires 1 to 8 numbers from ",
                               self.make(*words, code=2).err)
         for perm in ("0,0,1", "1,2,3", "0,1,-1,-1", "-4,0,1"):
             self.assertIn("is needed once", self.make("--perm", perm, code=2).err)

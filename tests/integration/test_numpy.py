@@ -48,6 +48,56 @@ def random_job(rng, shape):
     return mov(**cfg)
 
 
+def axes_left(shape, cfg, parts):
+    """Returns the dimensions of a move after folding; `parts`: elements of 8 or 16 bytes are one more dimension."""
+    rank = len(shape)
+    order = cfg.get("perm_dim") or list(range(rank))
+    place = {d: i for i, d in enumerate(order)}
+    entry = lambda name, d, neutral: (cfg.get(name) or [neutral] * rank)[d]
+
+    def whole(d):
+        return d == rank or (entry("padding_pre", d, 0) == entry("padding_post", d, 0) == entry("offset", d, 0) == 0 and
+                             entry("size", d, 0) in (0, shape[d]) and entry("sub_sample_step", d, 1) == 1 and
+                             entry("dst_offset", place[d], 0) == 0)
+
+    def one(d):
+        start, size, step = entry("offset", d, 0), entry("size", d, 0), entry("sub_sample_step", d, 1)
+        return (-(-(size or shape[d] - start) // step) == 1 and entry("dst_offset", place[d], 0) == 0 and
+                entry("padding_pre", d, 0) == entry("padding_post", d, 0) == 0)
+
+    axes = [d for d in range(rank) if not one(d)]
+    order = [d for d in order if d in axes]
+    if parts:
+        axes.append(rank)
+        order.append(rank)
+    joined = [order.index(b) == order.index(a) + 1 and whole(b) and entry("sub_sample_step", a, 1) == 1 and
+              (shape[a] == 1 or set(shape[a + 1:b]) <= {1}) for a, b in zip(axes, axes[1:])]
+    return len(axes) - sum(joined)
+
+
+def random_wide_job(rng):
+    """Returns a shape of 5 to 8 dimensions and a job that moves blocks of its dimensions, and changes a few."""
+    while True:
+        shape = [rng.choice((1, 2, 2, 2, 3)) for _ in range(rng.randrange(5, 9))]
+        if numpy.prod(shape) <= 60:  # a border of 255 elements is the limit of a move
+            break
+    rank = len(shape)
+    cuts = [0] + sorted(rng.sample(range(1, rank), rng.randrange(5))) + [rank]
+    blocks = [list(range(a, b)) for a, b in zip(cuts, cuts[1:])]
+    rng.shuffle(blocks)
+    cfg = {"perm_dim": sum(blocks, [])}
+    for name, neutral, value in (("padding_pre", 0, 1), ("padding_post", 0, 1), ("sub_sample_step", 1, 2),
+                                 ("dst_offset", 0, 2)):
+        if rng.random() < 0.4:
+            cfg[name] = [neutral] * rank
+            cfg[name][rng.randrange(rank)] = value
+    if rng.random() < 0.3:
+        at = rng.randrange(rank)
+        cfg["offset"] = [0] * rank
+        cfg["offset"][at] = rng.randrange(shape[at])
+    return shape, mov(**cfg)
+
+
 class NumpyCase(Case):
     def save(self, name, array):
         buffer = io.BytesIO()
@@ -165,6 +215,123 @@ class Numpy(NumpyCase):
         printed = self.ctl("optimise", "--all-intermediates", "job.json", code=0)
         self.assertIn("its elements have 8 or 16 bytes", printed.out + printed.err)
 
+    def test_random_moves_of_5_to_8_dimensions(self):
+        rng = random.Random(8)
+        jobs, wanted, refused = [], [], []
+        for i in range(300):
+            shape, job = random_wide_job(rng)
+            array = numpy.arange(numpy.prod(shape)).astype(rng.choice(DTYPES[1:])).reshape(shape)
+            self.save(f"in{i}.npy", array)
+            job["src"]["file"], job["dst"]["file"] = f"in{i}.npy", f"out{i}.npy"
+            if axes_left(shape, job["cfg"], array.itemsize > 4) > 4:
+                refused.append(job)
+            else:
+                jobs.append(job)
+                wanted.append(expected(array, job))
+        self.assertGreater(min(len(refused), len(jobs)), 20)
+        self.write("job.json", refused)
+        for result in self.ctl("validate", "--json", "job.json", code=2).json:
+            self.assertIn("error", result)
+            self.assertRegex(result["error"]["message"], r"^src: dimensions \d[\d, +]*(the parts of an element)? do not fold")
+        self.write("job.json", jobs)
+        self.ctl("validate", "job.json", code=0)
+        self.ctl("explain", "--no-memcpy", "job.json", code=0)
+        self.submit("job.json", code=0)
+        for job, value in zip(jobs, wanted):
+            with self.subTest(job=json.dumps(job)):
+                self.assert_same(numpy.load(self.path(job["dst"]["file"])), value)
+
+    def test_options_for_5_to_8_dimensions(self):
+        array = numpy.arange(720, dtype="int16").reshape(2, 3, 1, 4, 5, 6)
+        self.save("in.npy", array)
+        for args, wanted in (([], array),
+                             (["--perm", "3,4,5,0,1,2"], array.transpose(3, 4, 5, 0, 1, 2)),
+                             (["--perm", "abcdef:dbacef"], array.transpose(3, 1, 0, 2, 4, 5)),
+                             (["--perm", "0,1,2,3,-1,-2"], array.transpose(0, 1, 2, 3, 5, 4)),
+                             (["--slice", "1:,...,::2,:,1:-1"], array[1:, ..., ::2, :, 1:-1]),
+                             (["--slice", "1:,2:,:,::2,1::9,1:-1", "--perm", "5,0,4,1,2,3"],
+                              array[1:, 2:, :, ::2, 1::9, 1:-1].transpose(5, 0, 4, 1, 2, 3)),
+                             (["--pad", "0,0,0,1:2,0,0"], numpy.pad(array, [(0, 0)] * 3 + [(1, 2)] + [(0, 0)] * 2))):
+            self.ctl("mov", "-f", "in.npy", "out.npy", *args, code=0)
+            self.assert_same(numpy.load(self.path("out.npy")), wanted)
+        self.ctl("permute", "-f", "in.npy", "out.npy", "--perm", "3,4,5,0,1,2", code=0)
+        self.assert_same(numpy.load(self.path("out.npy")), array.transpose(3, 4, 5, 0, 1, 2))
+        self.ctl("mov", "-f", "in.npy", "out.npy", "--at", "0,0,0,2,0,0", code=0)
+        self.assert_same(numpy.load(self.path("out.npy"))[:, :, :, 2:], array)
+        self.save("fortran.npy", numpy.asfortranarray(array))
+        self.ctl("mov", "-f", "fortran.npy", "out.npy", "--perm", "4,5,3,2,1,0", code=0)
+        self.assert_same(numpy.load(self.path("out.npy")), array.transpose(4, 5, 3, 2, 1, 0))
+        self.assertIn("src: dimensions 0, 1, 3, 4, 5 do not fold into 4",
+                      self.ctl("mov", "in.npy", "no.npy", "--perm", "5,4,3,2,1,0", code=2).err)
+        self.assertIn("src: dimensions 0, 1+3, 4, 5, the parts of an element do not fold into 4", self.wide_refusal(array))
+        self.assertIn("--perm 0,1,2,3,4,5,6,7,8: requires 1 to 8 numbers",
+                      self.ctl("mov", "in.npy", "no.npy", "--perm", "0,1,2,3,4,5,6,7,8", code=2).err)
+        self.assertIn("cfg.perm_dim: 5 entries given, but the source has 6 dimensions",
+                      self.ctl("mov", "in.npy", "no.npy", "--perm", "0,1,2,4,3", code=2).err)
+        self.assertNotIn("no.npy", self.listing())
+
+    def wide_refusal(self, array):
+        self.save("wide.npy", array.astype("float64"))
+        return self.ctl("mov", "wide.npy", "no.npy", "--slice", ":,:,:,:,::2,::2", "--perm", "1,2,3,0,4,5", code=2).err
+
+    def test_updates_strides_and_buffers_of_5_dimensions(self):
+        array = numpy.arange(240, dtype="float32").reshape(2, 3, 2, 4, 5)
+        whole = numpy.full((2, 3, 6, 4, 5), 7, "float32")
+        self.save("in.npy", array)
+        self.save("whole.npy", whole)
+        self.ctl("mov", "--update", "in.npy", "whole.npy", "--at", "0,0,3,0,0", code=0)
+        whole[:, :, 3:5] = array
+        self.assert_same(numpy.load(self.path("whole.npy")), whole)
+        self.assertIn("cfg.dst_offset[2]: the result ends at 7",
+                      self.ctl("mov", "--update", "in.npy", "whole.npy", "--at", "0,0,5,0,0", code=2).err)
+        self.write("a.bin", b"head" + array.tobytes())
+        src = {"file": "a.bin", "type": "fp32", "shape": [2, 3, 2, 4, 3], "strides": [120, 40, 20, 5, 1], "offset": 4}
+        self.move(mov(src, {"file": "b.bin", "strides": [0, 0, 0, 6, 2]}))
+        got = numpy.frombuffer(self.read("b.bin") + bytes(4), "float32").reshape(2, 3, 2, 4, 3, 2)
+        self.assertTrue((got == numpy.stack([array[..., :3], 0 * array[..., :3]], -1)).all())
+        self.write("job.json", {"buffers": [{"name": "b", "bytes": 960}], "jobs": [
+            mov("in.npy", {"buffer": "b"}, perm_dim=[2, 3, 4, 0, 1]),
+            dict(mov({"buffer": "b", "type": "fp32", "shape": [2, 4, 5, 2, 3]}), name="second")]})
+        self.ctl("run", "job.json", code=0)
+        self.assert_same(numpy.load(self.path("out.npy")), array.transpose(2, 3, 4, 0, 1))
+
+    def test_members_of_5_dimensions_that_are_wrong(self):
+        self.save("in.npy", numpy.zeros((2, 3, 2, 4, 5), "int8"))
+        self.assert_refused(mov(perm_dim=[0, 1, 2, 4, 4]), "/cfg/perm_dim/4", "each dimension from 0 to 4 is needed once")
+        self.assert_refused(mov(perm_dim=[0, 1, 2, 3, 5]), "/cfg/perm_dim/4", "5 given")
+        self.assert_refused(mov(offset=[0, 0, 0, 0, 5]), "/cfg/offset/4", "cfg.offset[4]: 5 given; must be below 5")
+        self.assert_refused(mov(dst_offset=[0, 0, 0, 0, 2**32 - 1]), "/cfg/dst_offset/4", "beyond 2^32")
+        self.assert_refused(mov(perm_dim=[0, 1, 2, 3, 8]), "/cfg/perm_dim/4", "8")
+        self.assert_refused(mov({"file": "in.npy", "type": "sa8", "axis": 1, "scale": [1, 2, 3]}), "/src",
+                            "5 dimensions cannot have parameters along an axis")
+        self.assert_refused(mov(perm_dim=list(range(9))), "/cfg/perm_dim", "9")
+        self.save("rank9.npy", numpy.zeros((1,) * 9, "int8"))
+        self.assertIn("the shape has more than 8 dimensions", self.ctl("mov", "rank9.npy", "out.npy", code=2).err)
+
+    def test_explanation_of_5_dimensions(self):
+        self.save("in.npy", numpy.zeros((2, 3, 2, 4, 5), "int8"))
+        self.write("job.json", mov(perm_dim=[2, 0, 1, 3, 4]))
+        self.assertIn("shape (2, 3, 2, 4, 5) -> (2, 2, 3, 4, 5): dimensions that stay together are folded",
+                      self.ctl("explain", "job.json", code=0).out)
+        fact = self.ctl("explain", "--json", "job.json", code=0).json[0]
+        self.assertEqual(fact["folded"], {"src": [2, 3, 2, 4, 5], "dst": [2, 2, 3, 4, 5]})
+        self.assertEqual(numpy.prod(fact["src"]["shape"]), 240)
+        self.write("job.json", mov(offset=[1, 0, 0, 0, 0], sub_sample_step=[1, 1, 1, 2, 1]))
+        fact = self.ctl("explain", "--json", "job.json", code=0).json[0]
+        self.assertEqual([part["src"] for part in fact["plan"]["descriptors"]], [0])
+        self.assertEqual((fact["src"]["offset"], fact["src"]["bytes"]), (128 + 120, 120))
+
+    def test_a_case_of_5_dimensions_that_fails(self):
+        array = numpy.arange(240, dtype="uint8").reshape(2, 3, 2, 4, 5)
+        self.save("in.npy", array)
+        array[1, 2, 1, 3, 4] += 1
+        self.save("golden.npy", array)
+        self.write("job.json", dict(mov(), expect={"file": "golden.npy"}))
+        printed = self.ctl("run", "job.json", code=1)
+        self.assertIn("1 of 240 elements differ, the first at [1, 2, 1, 3, 4]: got 239, expected 240",
+                      printed.out + printed.err)
+        self.ctl("batch", "job.json", "--html", "page", "--keep", "kept", code=1)
+
     def test_every_version_of_the_header(self):
         array = numpy.arange(24, dtype="<i2").reshape(4, 6)
         for version in ((1, 0), (2, 0), (3, 0)):
@@ -199,17 +366,16 @@ class Numpy(NumpyCase):
 
     def test_gen_show_and_diff_agree_with_numpy(self):
         for dtype in DTYPES:
-            self.ctl("gen", "x.npy", "--shape", "3,4,5", "--dtype", dtype, "-p", "random", "-f",
-                     code=0)
+            self.ctl("gen", "x.npy", "--shape", "2,1,3,1,1,2,4,5", "--dtype", dtype, "-p", "random", "-f", code=0)
             array = numpy.load(self.path("x.npy"))
-            self.assertEqual((array.dtype, array.shape), (numpy.dtype(dtype), (3, 4, 5)))
+            self.assertEqual((array.dtype, array.shape), (numpy.dtype(dtype), (2, 1, 3, 1, 1, 2, 4, 5)))
             values = self.ctl("show", "x.npy", "--json", code=0).json[0]["corner"]["values"]
             self.assert_same(numpy.array(values).astype(dtype), array)
             self.save("y.npy", numpy.asfortranarray(array))
             self.ctl("diff", "x.npy", "y.npy", code=0)
-            index = (1, 2, 3)
+            index = (1, 0, 2, 0, 0, 1, 2, 3)
             array = array.copy()
-            array.view("u1").reshape(3, 4, 5, -1)[index + (0,)] ^= 1
+            array.view("u1").reshape(array.shape + (-1,))[index + (0,)] ^= 1
             self.save("y.npy", array)
             fact = self.ctl("diff", "x.npy", "y.npy", "--json", code=1).json[0]["difference"]
             self.assertEqual((fact["at"], fact["count"]), (list(index), 1))

@@ -168,6 +168,31 @@ static void test_cfg(void **state)
     job_list_finish(&list);
 }
 
+/* Dimensions 4 to 7 are in a second cfg. */
+static void test_cfg_of_rank_eight(void **state)
+{
+    struct job_list list;
+    struct job_common *common;
+    struct fault fault;
+
+    (void)state;
+    assert_no_fault(
+        parse(JOB("\"cfg\":{\"size\":[1,2,3,4,5,6,7,8],\"padding_post\":[0,0,0,0,0,0,9],"
+                  "\"dst_mem_stride\":[0,0,0,0,7],\"perm_dim\":[7,6,5,4,3,2,1,0]}"),
+              &list, &fault),
+        &fault);
+    common = &list.jobs[0].common;
+    for (uint32_t d = 0; d < TENSOR_RANK_MAX; d++) {
+        assert_int_equal(job_cfg(common, size, d), d + 1);
+        assert_int_equal(job_cfg(common, padding_post, d), d == 6 ? 9 : 0);
+        assert_int_equal(job_cfg(common, dst_mem_stride, d), d == 4 ? 7 : 0);
+        assert_int_equal(job_cfg(common, sub_sample_step, d), 1);
+        assert_int_equal(job_cfg(common, perm_dim, d), 7 - d);
+    }
+    assert_int_equal(common->cfg.size[3], 4);
+    job_list_finish(&list);
+}
+
 static void test_cfg_of_rank_four(void **state)
 {
     struct job_list list;
@@ -334,8 +359,8 @@ static void test_bad_cfg(void **state)
         {JOB("\"cfg\":{\"size\":[],\"size\":[]}"), "/cfg/size", "cfg.size: given twice"},
         {JOB("\"cfg\":{\"offset\":1}"), "/cfg/offset",
          "cfg.offset: an array is required, not a number"},
-        {JOB("\"cfg\":{\"offset\":[0,0,0,0,0]}"), "/cfg/offset",
-         "cfg.offset: 5 entries given; at most 4 are allowed"},
+        {JOB("\"cfg\":{\"offset\":[0,0,0,0,0,0,0,0,0]}"), "/cfg/offset",
+         "cfg.offset: 9 entries given; at most 8 are allowed"},
         {JOB("\"cfg\":{\"offset\":[0,-1]}"), "/cfg/offset/1",
          "cfg.offset[1]: -1 given; must be 0 to 4294967295"},
         {JOB("\"cfg\":{\"offset\":[4294967296]}"), "/cfg/offset/0",
@@ -346,8 +371,8 @@ static void test_bad_cfg(void **state)
          "cfg.size[0]: a whole number is required, not an array"},
         {JOB("\"cfg\":{\"sub_sample_step\":[0]}"), "/cfg/sub_sample_step/0",
          "cfg.sub_sample_step[0]: 0 given; must be 1 to 4294967295"},
-        {JOB("\"cfg\":{\"perm_dim\":[0,4]}"), "/cfg/perm_dim/1",
-         "cfg.perm_dim[1]: 4 given; must be 0 to 3"},
+        {JOB("\"cfg\":{\"perm_dim\":[0,8]}"), "/cfg/perm_dim/1",
+         "cfg.perm_dim[1]: 8 given; must be 0 to 7"},
         {JOB("\"cfg\":{\"padding_pre\":[256]}"), "/cfg/padding_pre/0",
          "cfg.padding_pre[0]: 256 given; must be 0 to 255"},
         {JOB("\"cfg\":{\"padding_post\":[-1]}"), "/cfg/padding_post/0",
@@ -661,8 +686,8 @@ static void test_bad_files(void **state)
          "src.file: a string is required, not a number"},
         {"{\"defaults\":{\"dst\":{\"axis\":9}},\"jobs\":[" MINIMAL "]}", "/defaults/dst/axis",
          "dst.axis: 9 given; must be 0 to 3"},
-        {"{\"defaults\":{\"cfg\":{\"size\":[1,2,3,4,5]}},\"jobs\":[" MINIMAL "]}",
-         "/defaults/cfg/size", "cfg.size: 5 entries given; at most 4 are allowed"},
+        {"{\"defaults\":{\"cfg\":{\"size\":[1,2,3,4,5,6,7,8,9]}},\"jobs\":[" MINIMAL "]}",
+         "/defaults/cfg/size", "cfg.size: 9 entries given; at most 8 are allowed"},
         {"{\"defaults\":{\"expect\":1},\"jobs\":[" MINIMAL "]}", "/defaults/expect",
          "expect: an object is required, not a number"},
         /* defaults that are valid by themselves, but not in a job */
@@ -870,6 +895,7 @@ int main(void)
         cmocka_unit_test(test_everything),
         cmocka_unit_test(test_cfg),
         cmocka_unit_test(test_cfg_of_rank_four),
+        cmocka_unit_test(test_cfg_of_rank_eight),
         cmocka_unit_test(test_slice),
         cmocka_unit_test(test_bad_slice),
         cmocka_unit_test(test_not_json),

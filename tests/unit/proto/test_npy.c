@@ -209,8 +209,9 @@ static void test_bad_shapes(void **state)
     static const struct {
         const char *shape, *text;
     } cases[] = {
-        {"()", "npy header, byte 51: the shape has no dimension; 1 to 4 are required"},
-        {"(1, 2, 3, 4, 5)", "npy header, byte 63: the shape has more than 4 dimensions"},
+        {"()", "npy header, byte 51: the shape has no dimension; 1 to 8 are required"},
+        {"(1, 2, 3, 4, 5, 6, 7, 8, 9)",
+         "npy header, byte 75: the shape has more than 8 dimensions"},
         {"(2)", "npy header, byte 52: a shape of one dimension needs a comma: (3,)"},
         {"2", "npy header, byte 50: '(' is expected"},
         {"[2, 3]", "npy header, byte 50: '(' is expected"},
@@ -415,16 +416,17 @@ static void test_format_round_trips(void **state)
                                          "<f2", "<i4", "<u4", "<f4"};
 
     (void)state;
-    for (size_t i = 0; i < COUNT_OF(descrs) * 2 * MLI_MAX_RANK; i++) {
-        struct npy_header header = {.fortran_order = i % 2, .rank = 1 + i / 2 % MLI_MAX_RANK}, got;
+    for (size_t i = 0; i < COUNT_OF(descrs) * 2 * TENSOR_RANK_MAX; i++) {
+        struct npy_header header = {.fortran_order = i % 2, .rank = 1 + i / 2 % TENSOR_RANK_MAX},
+                          got;
         unsigned char out[NPY_FORMAT_SIZE];
         struct fault fault;
         uint64_t size;
 
-        strcpy(header.descr, descrs[i / 2 / MLI_MAX_RANK]);
+        strcpy(header.descr, descrs[i / 2 / TENSOR_RANK_MAX]);
         size = (uint64_t)(header.descr[2] - '0');
         for (uint32_t d = 0; d < header.rank; d++) {
-            header.shape[d] = d == 0 ? UINT32_MAX : 3 + d;
+            header.shape[d] = d == 0 ? UINT32_MAX : 3 + d % 4;
             size *= header.shape[d];
         }
         assert_int_equal(npy_format(&header, out, sizeof out), 0);
@@ -438,7 +440,7 @@ static void test_format_round_trips(void **state)
     }
 }
 
-/* The longest possible header fits in NPY_FORMAT_SIZE bytes. */
+/* The header of the longest shape of 4 dimensions fits in NPY_FORMAT_SIZE bytes. */
 static void test_longest_format(void **state)
 {
     struct npy_header header = {
@@ -458,14 +460,14 @@ static void test_longest_format(void **state)
 static void test_strides(void **state)
 {
     struct npy_header header = {.rank = 3, .shape = {2, 3, 4}};
-    int32_t strides[MLI_MAX_RANK];
+    int32_t strides[TENSOR_RANK_MAX];
 
     (void)state;
     assert_int_equal(npy_strides(&header, strides), 0);
-    assert_memory_equal(strides, ((int32_t[]){12, 4, 1, 0}), sizeof strides);
+    assert_memory_equal(strides, ((int32_t[TENSOR_RANK_MAX]){12, 4, 1}), sizeof strides);
     header.fortran_order = true;
     assert_int_equal(npy_strides(&header, strides), 0);
-    assert_memory_equal(strides, ((int32_t[]){1, 2, 6, 0}), sizeof strides);
+    assert_memory_equal(strides, ((int32_t[TENSOR_RANK_MAX]){1, 2, 6}), sizeof strides);
     header = (struct npy_header){.rank = 2, .shape = {2, INT32_MAX}};
     assert_int_equal(npy_strides(&header, strides), 0);
     assert_int_equal(strides[0], INT32_MAX);
@@ -473,7 +475,7 @@ static void test_strides(void **state)
     assert_int_equal(npy_strides(&header, strides), -1);
     header.shape[0] = 1; /* a dimension of extent 1 needs no stride */
     assert_int_equal(npy_strides(&header, strides), 0);
-    assert_memory_equal(strides, ((int32_t[]){0, 1, 0, 0}), sizeof strides);
+    assert_memory_equal(strides, ((int32_t[TENSOR_RANK_MAX]){0, 1}), sizeof strides);
     header = (struct npy_header){.rank = 4, .shape = {2, UINT32_MAX, UINT32_MAX, UINT32_MAX}};
     assert_int_equal(npy_strides(&header, strides), -1);
 }
@@ -517,7 +519,7 @@ static void test_outline(void **state)
         uint64_t data;
         const char *dtype;
         size_t rank;
-        uint64_t shape[6];
+        uint64_t shape[9];
         const char *refusal; /* expected reason of the refusal; null: the tensor is accepted */
     } cases[] = {
         {LITERAL("'<i2'", "True", "(2, 3)"), 12, "int16", 2, {2, 3}, NULL},
@@ -528,7 +530,7 @@ static void test_outline(void **state)
          "complex128",
          0,
          {0},
-         "npy header, byte 52: the shape has no dimension; 1 to 4 are required"},
+         "npy header, byte 52: the shape has no dimension; 1 to 8 are required"},
         {LITERAL("'>i4'", "False", "(1,)"), 4, "int32", 1, {1}, NULL},
         {LITERAL("'>i8'", "False", "(0,)"),
          0,
@@ -537,12 +539,13 @@ static void test_outline(void **state)
          {0},
          "npy shape[0] is 0: a tensor without elements cannot be moved"},
         {LITERAL("'<U7'", "False", "(1,)"), 28, "<U7", 1, {1}, "npy dtype '<U7'" SUPPORTED},
-        {LITERAL("'<i2'", "False", "(1,2,3,1,1,5000000000)"),
+        {LITERAL("'<i2'", "False", "(1,2,3,1,1,1)"), 12, "int16", 6, {1, 2, 3, 1, 1, 1}, NULL},
+        {LITERAL("'<i2'", "False", "(1,2,3,1,1,1,1,1,5000000000)"),
          12,
          "int16",
-         6,
-         {1, 2, 3, 1, 1, 5000000000},
-         "npy header, byte 59: the shape has more than 4 dimensions"},
+         9,
+         {1, 2, 3, 1, 1, 1, 1, 1, 5000000000},
+         "npy header, byte 67: the shape has more than 8 dimensions"},
         {LITERAL("'<i2'", "False", "(0, 3)"),
          0,
          "int16",

@@ -163,8 +163,8 @@ static void test_refusals(void **state)
         size_t rank;
         const char *refusal;
     } cases[] = {
-        {"[]", 1, 0, "it has 0 dimensions; a tensor that is moved has 1 to 4"},
-        {"[1,1,1,1,3]", 3, 5, "it has 5 dimensions; a tensor that is moved has 1 to 4"},
+        {"[]", 1, 0, "it has 0 dimensions; a tensor that is moved has 1 to 8"},
+        {"[1,1,1,1,1,1,1,1,3]", 3, 9, "it has 9 dimensions; a tensor that is moved has 1 to 8"},
         {"[2,0]", 0, 2, "shape[1] is 0: a tensor without elements cannot be moved"},
         {"[0,9007199254740991,9007199254740991]", 0, 3,
          "shape[0] is 0: a tensor without elements cannot be moved"},

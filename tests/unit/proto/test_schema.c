@@ -183,7 +183,7 @@ static void test_limits(void **state)
         {"buffers", "maxItems", JOB_FILE_BUFFERS_MAX},
         {"channels", "maximum", MLI_MOV_MAX_CHANNELS},
         {"timeout_ms", "maximum", JOB_TIMEOUT_MAX_MS},
-        {"shape", "maxItems", MLI_MAX_RANK},
+        {"shape", "maxItems", TENSOR_RANK_MAX},
         {"axis", "maximum", MLI_MAX_RANK - 1},
         {"slice", "maxLength", SLICE_TEXT_MAX},
     };

@@ -109,8 +109,8 @@ static void test_bad(void **state)
         {":, ::0", NULL, "entry 2: step 0 given; must be at least 1"},
         {"::-1", NULL, "entry 1: step -1 given; must be at least 1"},
         {"...,:,...", NULL, "'...' is given twice, but allowed only once"},
-        {":,:,:,:,:", NULL, "more than 4 entries given"},
-        {":,:,:,:,3", NULL, "more than 4 entries given"},
+        {":,:,:,:,:,:,:,:,:", NULL, "more than 8 entries given"},
+        {":,:,:,:,:,:,:,:,3", NULL, "more than 8 entries given"},
         {"9223372036854775808:", NULL, "the number at character 1 does not fit into 64 bits"},
         {":-9223372036854775809", NULL, "the number at character 2 does not fit into 64 bits"},
         {"::99999999999999999999999", NULL, "the number at character 3 does not fit into 64 bits"},
@@ -161,7 +161,7 @@ static void test_apply_exhaustively(void **state)
         for (int64_t start = -REACH; start <= REACH + 1; start++) {
             for (int64_t stop = -REACH; stop <= REACH + 1; stop++) {
                 for (int64_t step = 1; step <= 6; step++) {
-                    struct slice_window window[MLI_MAX_RANK];
+                    struct slice_window window[TENSOR_RANK_MAX];
                     struct fault fault;
                     int64_t first = 0, last = 0, count, got;
 
@@ -194,7 +194,7 @@ static void test_missing_dimensions(void **state)
     static const struct {
         const char *text;
         uint32_t rank;
-        uint32_t offsets[MLI_MAX_RANK], sizes[MLI_MAX_RANK];
+        uint32_t offsets[TENSOR_RANK_MAX], sizes[TENSOR_RANK_MAX];
     } cases[] = {
         {"1:", 3, {1, 0, 0}, {9, 11, 12}},         {"1:,...", 3, {1, 0, 0}, {9, 11, 12}},
         {"...,1:", 3, {0, 0, 1}, {10, 11, 11}},    {"1:,...,2:", 4, {1, 0, 0, 2}, {9, 11, 12, 11}},
@@ -205,7 +205,7 @@ static void test_missing_dimensions(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct slice slice = parse(cases[i].text);
-        struct slice_window windows[MLI_MAX_RANK];
+        struct slice_window windows[TENSOR_RANK_MAX];
         struct fault fault;
 
         assert_no_fault(slice_apply(&slice, cases[i].rank, extents, windows, &fault), &fault);
@@ -220,7 +220,7 @@ static void test_missing_dimensions(void **state)
 static void test_extremes(void **state)
 {
     const int64_t huge = (INT64_C(1) << 32) + 509, largest = UINT32_MAX;
-    struct slice_window window[MLI_MAX_RANK];
+    struct slice_window window[TENSOR_RANK_MAX];
     struct slice slice = parse("-9223372036854775808:9223372036854775807:9223372036854775807");
     struct fault fault;
 
@@ -258,7 +258,7 @@ static void test_bad_apply(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct slice slice = parse(cases[i].input);
-        struct slice_window windows[MLI_MAX_RANK];
+        struct slice_window windows[TENSOR_RANK_MAX];
         struct fault fault = {0};
 
         assert_int_equal(slice_apply(&slice, 2, extents, windows, &fault), -1);

@@ -200,7 +200,7 @@ static void test_check_members(void **state)
         {"{\"scale\":[1,99999]}", "/scale/1", "scale[1]: 99999 given; must be -32768 to 32767"},
         {"{\"type\":\"\"}", "/type", "type: must not be empty"},
         {"{\"shape\":[0]}", "/shape/0", "shape[0]: 0 given; must be 1 to 4294967295"},
-        {"{\"strides\":[]}", "/strides", "strides: 0 entries given; 1 to 4 are allowed"},
+        {"{\"strides\":[]}", "/strides", "strides: 0 entries given; 1 to 8 are allowed"},
     };
     static const char good[] = "{\"axis\":1,\"zero_point\":[1,2],\"scale\":[1,2,3],"
                                "\"frac_bits\":1,\"type\":\"fp16\",\"strides\":[1,2]}";
