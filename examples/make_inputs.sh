@@ -33,7 +33,6 @@ gen basics/image_hwc.npy --shape 32,32,3 --dtype uint8 --pattern random --seed 1
 gen nhwc_nchw/images_nhwc.npy --shape 2,224,224,3 --dtype uint8 --pattern random --seed 5
 gen concat/left_hwc.npy --shape 8,6,4 --dtype int8 --pattern random --seed 2
 gen concat/right_hwc.npy --shape 8,5,4 --dtype int8 --pattern random --seed 3
-gen concat/both_hwc.npy --shape 8,11,4 --dtype int8 --pattern zeros
 gen space_to_depth/image_hwc.npy --shape 32,32,3 --dtype uint8 --pattern random --seed 1
 gen space_to_depth/blocks_hwc.npy --shape 16,16,12 --dtype uint8 --pattern zeros
 gen double_buffer/map_hwc.npy --shape 96,128,4 --dtype int8 --pattern random --seed 6

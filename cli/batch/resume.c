@@ -64,7 +64,7 @@ static int collect(struct collector *collector, const struct job_file *file)
         const struct job_spec *job = &file->list.jobs[file->order[i]];
 
         if (note(collector, INPUT_SRC, job->src.file) ||
-            (job->dst.update && note(collector, INPUT_DST, job->dst.file)) ||
+            (job->dst.update && !job->dst.part && note(collector, INPUT_DST, job->dst.file)) ||
             note(collector, INPUT_EXPECT, job->expect.golden.file) ||
             note(collector, INPUT_EXPECT, job->expect.golden.params))
             return -1;

@@ -224,7 +224,7 @@ static int explain_resolved(struct run *run, const struct job_file *file,
     const bool wanted = is_wanted(run, file, job), staged = is_staged(job);
     struct explained explained;
 
-    if (!wanted && file->list.buffer_count == 0)
+    if (!wanted && file->list.buffer_count == 0 && !file->output)
         return resolved_produce(resolved, &run->produced, fault);
     if (explained_init(&explained, file, resolved, channels, fault))
         return -1;

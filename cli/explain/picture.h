@@ -48,7 +48,7 @@ enum picture_level { PICTURE_LINES, PICTURE_PLANES, PICTURE_ROWS, PICTURE_COLUMN
     X(OUTSIDE, "·", ".", "outside the window")                                                     \
     X(PADDING_SKIPPED, "░", ":", "padding, not moved")                                             \
     X(THERE, "▪", "#", "already there, stays")                                                     \
-    X(EMPTY, "_", "_", "before the offset, not written")                                           \
+    X(EMPTY, "_", "_", "outside of the result: zero")                                              \
     X(GAP, "'", "'", "gap of the strides")                                                         \
     X(BREAK, "⋯", "~", "left out here")
 

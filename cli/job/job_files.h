@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Job files: text, jobs, and the order in which the jobs can run. */
+/* Job files: text, jobs, the order in which the jobs can run, and the files that several jobs
+ * write. */
 #pragma once
 
 #include <stdbool.h>
@@ -18,9 +19,17 @@ struct job_file {
     struct job_list list;
     size_t *order;  /* indices of list.jobs: file order, but predecessors first */
     size_t **after; /* for each job: indices of its after_count predecessors */
+    /* For each job: the first job, in the order of running, that writes the file of its dst, and
+     * the first job that writes the file of its src; SIZE_MAX: no job does, or the job expects an
+     * error. Null: no two jobs write the same file. */
+    size_t *output, *input;
 };
 
-/** Reads and checks a job file; "-" is standard input. Returns 0 or -1 (nothing to finish). */
+/**
+ * Reads and checks a job file; "-" is standard input. Refuses jobs that would replace the output of
+ * another job. If a job makes a tensor ("shape" in "dst"), the later jobs with the same dst become
+ * updates. Returns 0 or -1 (nothing to finish).
+ */
 int job_file_load(struct job_file *file, const char *path, struct fault *fault);
 /** Checks the text of a job file. Apart from that, like job_file_load(). */
 int job_file_load_text(struct job_file *file, const char *path, const struct text *text,
@@ -35,6 +44,10 @@ char *job_file_path(const struct job_file *file, const char *path);
 
 /** Writes the path of job_file_path() for a message. Returns `out`. */
 const char *job_file_shown(char out[PRINT_PATH_MAX], const struct job_file *file, const char *path);
+
+/** Writes a job for a message: its name in quotes, or its JSON pointer. Returns `out`. */
+enum { JOB_SHOWN_MAX = 192 };
+const char *job_shown(char out[JOB_SHOWN_MAX], const struct job_spec *job);
 
 /** Returns whether the job is carried out in steps (staging.h). */
 static inline bool is_staged(const struct job_spec *job)

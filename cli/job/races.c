@@ -9,7 +9,7 @@
 #include "cli/diagnose/compare.h"
 #include "proto/grow.h"
 
-enum { SHOWN_MAX = 16, WORD_BITS = 64, JOB_TEXT_MAX = 192 };
+enum { SHOWN_MAX = 16, WORD_BITS = 64 };
 
 /* Maximum number of steps of the search in one file, which take about a second. */
 #define BUDGET UINT64_C(50000000)
@@ -71,29 +71,42 @@ static int find_result(const struct resolved *r, struct tensor_desc *tensor)
     return 0;
 }
 
+/* Returns the place of a tensor; SIZE_MAX: jobs cannot race for it. `writers`: file->output or
+ * file->input. */
+static size_t place_of_tensor(const struct job_file *file, const struct tensor_spec *spec,
+                              const size_t *writers, size_t index)
+{
+    if (spec->buffer)
+        return spec->buffer_index;
+    if (!writers || writers[index] == SIZE_MAX)
+        return SIZE_MAX;
+    return file->list.buffer_count + writers[index];
+}
+
 void races_add(struct races *races, const struct resolved *resolved,
                const struct explained *explained)
 {
     const struct job_spec *job = resolved->job;
-    const size_t index = (size_t)(job - races->file->list.jobs);
-    const mli_explanation *move = &explained->move;
+    const struct job_file *file = races->file;
+    const size_t index = (size_t)(job - file->list.jobs);
+    const uint64_t from = explained->src.offset, to = explained->dst.offset;
+    const size_t src = place_of_tensor(file, &job->src, file->input, index);
+    const size_t dst = place_of_tensor(file, &job->dst, file->output, index);
 
     if (job->expect.kind == EXPECT_ERROR)
         return;
-    if (resolved->src_buffer)
+    if (src != SIZE_MAX)
         add(races,
-            (struct race_access){index, job->src.buffer_index, false,
-                                 byte_set_read(move, job->src.offset), job->src.offset},
+            (struct race_access){index, src, false, byte_set_read(&explained->move, from), from},
             &resolved->wire.src.desc);
-    if (!resolved->dst_buffer)
+    if (dst == SIZE_MAX)
         return;
     struct tensor_desc result;
     if (find_result(resolved, &result))
         races->incomplete = true;
     else
         add(races,
-            (struct race_access){index, job->dst.buffer_index, true,
-                                 byte_set_written(move, job->dst.offset), job->dst.offset},
+            (struct race_access){index, dst, true, byte_set_written(&explained->move, to), to},
             &result);
     tensor_desc_finish(&result);
 }
@@ -134,31 +147,35 @@ static bool waits(const struct predecessors *found, size_t a, size_t b)
     return found->bits[a * found->words + b / WORD_BITS] >> b % WORD_BITS & 1;
 }
 
-/* Orders accesses by buffer and first byte. */
+/* Orders accesses by place and first byte. */
 static int by_place(const void *left, const void *right)
 {
     const struct race_access *a = left, *b = right;
 
-    if (a->buffer != b->buffer)
-        return a->buffer < b->buffer ? -1 : 1;
+    if (a->place != b->place)
+        return a->place < b->place ? -1 : 1;
     if (a->bytes.begin != b->bytes.begin)
         return a->bytes.begin < b->bytes.begin ? -1 : 1;
     return (a->job > b->job) - (a->job < b->job);
 }
 
-static const char *name_of(char out[JOB_TEXT_MAX], const struct job_spec *job)
+static bool is_buffer(const struct races *races, size_t place)
 {
-    if (job->common.name)
-        snprintf(out, JOB_TEXT_MAX, "\"%s\"", job->common.name);
-    else
-        snprintf(out, JOB_TEXT_MAX, "%s", job->pointer);
-    return out;
+    return place < races->file->list.buffer_count;
 }
 
-/* Prints a warning; with --json also as an object. `first` and `second`: the jobs that use
- * `buffer`, or null. */
+static const char *name_of(const struct races *races, size_t place)
+{
+    const struct job_list *list = &races->file->list;
+
+    return is_buffer(races, place) ? list->buffers[place].name
+                                   : list->jobs[place - list->buffer_count].dst.file;
+}
+
+/* Prints a warning; with --json also as an object. `first` and `second`: the jobs that use the
+ * place, or null. */
 static void warn(const struct races *races, const char *name, const struct job_spec *first,
-                 const struct job_spec *second, const char *buffer, const char *text,
+                 const struct job_spec *second, size_t place, const char *text,
                  const struct print_style *style)
 {
     struct jsonw w;
@@ -175,7 +192,7 @@ static void warn(const struct races *races, const char *name, const struct job_s
         jsonw_string(&w, NULL, first->pointer);
         jsonw_string(&w, NULL, second->pointer);
         jsonw_array_end(&w);
-        jsonw_string(&w, "buffer", buffer);
+        jsonw_string(&w, is_buffer(races, place) ? "buffer" : "file", name_of(races, place));
     }
     jsonw_string(&w, "message", text);
     jsonw_object_end(&w);
@@ -186,7 +203,7 @@ static void warn(const struct races *races, const char *name, const struct job_s
 static void warn_unchecked(const struct races *races, const struct print_style *style,
                            const char *text)
 {
-    warn(races, "RACES_UNCHECKED", NULL, NULL, NULL, text, style);
+    warn(races, "RACES_UNCHECKED", NULL, NULL, 0, text, style);
 }
 
 static void print_race(const struct races *races, const struct race_access *a,
@@ -196,18 +213,18 @@ static void print_race(const struct races *races, const struct race_access *a,
     const bool swap = a->job > b->job;
     const struct job_spec *first = &file->list.jobs[swap ? b->job : a->job];
     const struct job_spec *second = &file->list.jobs[swap ? a->job : b->job];
-    const char *buffer = file->list.buffers[a->buffer].name;
     const uint64_t begin = a->bytes.begin > b->bytes.begin ? a->bytes.begin : b->bytes.begin;
     const uint64_t a_end = byte_set_end(&a->bytes), b_end = byte_set_end(&b->bytes);
-    char text[2 * FAULT_TEXT_MAX], one[JOB_TEXT_MAX], two[JOB_TEXT_MAX];
+    char text[2 * FAULT_TEXT_MAX], one[JOB_SHOWN_MAX], two[JOB_SHOWN_MAX], shown[PRINT_PATH_MAX];
 
     snprintf(text, sizeof(text),
-             "race: the jobs %s and %s both use bytes of buffer %s within [%" PRIu64 ", %" PRIu64
+             "race: the jobs %s and %s both use bytes of %s%s within [%" PRIu64 ", %" PRIu64
              "), and %s; order the jobs with \"after\"",
-             name_of(one, first), name_of(two, second), buffer, begin,
-             a_end < b_end ? a_end : b_end,
+             job_shown(one, first), job_shown(two, second),
+             is_buffer(races, a->place) ? "buffer " : "",
+             print_path(shown, name_of(races, a->place)), begin, a_end < b_end ? a_end : b_end,
              a->write && b->write ? "both write them" : "one writes them");
-    warn(races, "RACE", first, second, buffer, text, style);
+    warn(races, "RACE", first, second, a->place, text, style);
 }
 
 /* A search for races over sorted accesses. */
@@ -239,7 +256,7 @@ static void search_all(struct search *search)
         for (size_t k = i + 1; k < races->count; k++) {
             const struct race_access *b = &races->list[k];
 
-            if (b->buffer != a->buffer || b->bytes.begin >= end)
+            if (b->place != a->place || b->bytes.begin >= end)
                 break;
             if (search->budget == 0)
                 return;
@@ -262,23 +279,23 @@ void races_report(const struct races *races, const struct print_style *style)
         return;
     path = races->file->path;
     if (races->file->list.count > RACES_JOBS_MAX) {
-        snprintf(text, sizeof(text), "races on buffers are checked in files of up to %d jobs only",
+        snprintf(text, sizeof(text), "races are checked in files of up to %d jobs only",
                  RACES_JOBS_MAX);
         warn_unchecked(races, style, text);
         return;
     }
     if (races->incomplete || find_predecessors(&search.before, races->file)) {
-        warn_unchecked(races, style, "no memory to check the buffers for races");
+        warn_unchecked(races, style, "no memory to check the jobs for races");
         return;
     }
     qsort(races->list, races->count, sizeof(*races->list), by_place);
     search_all(&search);
     free(search.before.bits);
     if (search.found > SHOWN_MAX)
-        print_error("%s: warning: %zu more races on buffers", path, search.found - SHOWN_MAX);
+        print_error("%s: warning: %zu more races", path, search.found - SHOWN_MAX);
     if (search.budget == 0)
         warn_unchecked(races, style,
-                       "not all races on buffers are found: there are too many uses of them");
+                       "not all races are found: the jobs use too many parts of buffers and files");
 }
 
 /* Returns the number of bytes of a set. */
@@ -310,17 +327,16 @@ static bool check_params(const struct races *races, const struct race_access *wr
     const struct job_file *file = races->file;
     const struct job_spec *writer = &file->list.jobs[written->job];
     const struct job_spec *reader = &file->list.jobs[read->job];
-    char one[JOB_TEXT_MAX], two[JOB_TEXT_MAX], text[COMPARE_TEXT_MAX];
-    const char *buffer = file->list.buffers[read->buffer].name;
+    char one[JOB_SHOWN_MAX], two[JOB_SHOWN_MAX], text[COMPARE_TEXT_MAX];
     struct difference difference;
     char message[2 * FAULT_TEXT_MAX];
 
     compare_params(&written->tensor, &read->tensor, &difference);
     if (!is_comparable(written, read) || difference.kind == DIFFERENCE_NONE)
         return false;
-    difference_text(&difference, name_of(one, writer), name_of(two, reader), text);
-    snprintf(message, sizeof(message), "buffer %s: %s", buffer, text);
-    warn(races, "PARAMS", writer, reader, buffer, message, style);
+    difference_text(&difference, job_shown(one, writer), job_shown(two, reader), text);
+    snprintf(message, sizeof(message), "buffer %s: %s", name_of(races, read->place), text);
+    warn(races, "PARAMS", writer, reader, read->place, message, style);
     return true;
 }
 
@@ -331,13 +347,13 @@ void races_report_params(const struct races *races, const struct print_style *st
 
     for (size_t i = 0; i < races->count && found < SHOWN_MAX; i++) {
         const struct race_access *read = &races->list[i];
-        uint64_t left = read->write ? 0 : bytes_of(&read->bytes);
+        uint64_t left = read->write || !is_buffer(races, read->place) ? 0 : bytes_of(&read->bytes);
 
         /* From the latest job to earlier ones, until all bytes have a writer. */
         for (size_t k = i; k-- > 0 && left > 0 && budget > 0; budget -= budget > 0) {
             const struct race_access *written = &races->list[k];
 
-            if (!written->write || written->buffer != read->buffer ||
+            if (!written->write || written->place != read->place ||
                 !byte_sets_meet(&written->bytes, &read->bytes, &budget))
                 continue;
             const uint64_t bytes = bytes_of(&written->bytes);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How the jobs of a file share buffers.
+ * How the jobs of a job file share buffers and files.
  *
- * Races: a job writes bytes of a buffer that another job of the file uses, and neither
- * job waits for the other by "after". `mlictl run` executes jobs one at a time, in the order of
- * the file, but `mlictl submit --detach` and a board may run both at the same time.
+ * Races: a job writes bytes of a buffer, or of a file that several jobs write, and another job uses
+ * these bytes, and neither job waits for the other by "after". `mlictl run` executes jobs one at a
+ * time, in the order of the job file, but `mlictl submit --detach` and a board may run both at the
+ * same time.
  *
  * Parameters: a buffer holds elements only, so the job that reads it states the quantisation
  * parameters of its source again.
@@ -24,9 +25,11 @@
  * jobs. */
 enum { RACES_JOBS_MAX = 8192 };
 
-/* The bytes of a buffer that a job uses. */
+/* The bytes of a buffer or file that a job uses. */
 struct race_access {
-    size_t job, buffer; /* indices in the file */
+    size_t job;   /* index in the job file */
+    size_t place; /* index of the buffer; or, for a file, the number of buffers + the index of the
+                     first job that writes the file */
     bool write;
     struct byte_set bytes;
     uint64_t offset;           /* offset of the tensor's first element */
@@ -44,7 +47,7 @@ struct races {
 void races_begin(struct races *races, const struct job_file *file);
 void races_finish(struct races *races);
 
-/** Adds the buffers that a job uses. A job that expects an error uses none. */
+/** Adds the buffers and files that a job uses. A job that expects an error uses none. */
 void races_add(struct races *races, const struct resolved *resolved,
                const struct explained *explained);
 

@@ -29,16 +29,18 @@ static bool has_before(const struct resolved *r)
 static int check_extents(const struct resolved *r, const uint32_t *result, struct fault *fault)
 {
     const struct npy_header *header = &r->before.header;
+    const struct tensor_spec *dst = &r->job->dst;
 
     for (uint32_t d = 0; d < header->rank; d++) {
         if (result[d] <= header->shape[d])
             continue;
         char pointer[40];
         snprintf(pointer, sizeof(pointer), "/cfg/dst_offset/%" PRIu32, d);
-        return fault_set(fault, FAULT_INVALID_PARAMS, pointer,
-                         "cfg.dst_offset[%" PRIu32 "]: the result ends at %" PRIu32
-                         ", but the tensor to update at %" PRIu32,
-                         d, result[d], header->shape[d]);
+        return fault_set(
+            fault, FAULT_INVALID_PARAMS, pointer,
+            "cfg.dst_offset[%" PRIu32 "]: the result ends at %" PRIu32 ", but %s at %" PRIu32, d,
+            result[d], dst->update && !dst->part ? "the tensor to update" : "dst.shape",
+            header->shape[d]);
     }
     return 0;
 }
@@ -223,7 +225,7 @@ static int check_within(const struct resolved *r, struct fault *fault)
     for (uint32_t d = 0; d < header->rank; d++) {
         if (header->shape[d] > 1 && r->strides[d] != r->before.strides[d])
             return complain_stride(r, d, r->before.strides[d],
-                                   "an update keeps the strides of the tensor", fault);
+                                   "a part of a tensor has the strides of the tensor", fault);
     }
     return 0;
 }
@@ -289,10 +291,9 @@ static int plan_raw_update(struct resolved *r, struct fault *fault)
 static int plan_whole(struct resolved *r, struct fault *fault)
 {
     r->whole = (struct tensor_file){.path = r->dst_path, .fd = -1};
-    if (!r->job->dst.update && !r->dst_buffer)
-        return plan_fresh(r, fault);
     if (!has_before(r))
-        return plan_raw_update(r, fault);
+        return r->job->dst.update || r->dst_buffer ? plan_raw_update(r, fault)
+                                                   : plan_fresh(r, fault);
     if (check_within(r, fault))
         return -1;
     r->whole.format = r->before.format;
@@ -542,6 +543,36 @@ static int describe_raw(struct tensor_file *file, const struct tensor_spec *ref,
                                fault);
 }
 
+/* Like describe_raw(); a fault has the pointer "/shape". */
+static int describe_shape(struct tensor_file *file, const struct tensor_spec *ref,
+                          const struct dtype *dtype, struct fault *fault)
+{
+    if (describe_raw(file, ref, dtype, fault) == 0)
+        return 0;
+    const struct fault bare = *fault;
+    return fault_set(fault, bare.code, "/shape", "%s", bare.text);
+}
+
+/* Describes the tensor that the job makes: a new file of zeros, into which the result is placed. */
+static int describe_made(struct resolved *r, const struct dtype *dtype, struct fault *fault)
+{
+    const struct tensor_spec *ref = &r->job->dst;
+    struct tensor_file *made = &r->before;
+    off_t end;
+
+    made->format = tensor_spec_format(ref);
+    print_path(made->shown, r->dst_path);
+    if (describe_shape(made, ref, dtype, fault))
+        return -1;
+    if (made->format == FILE_FORMAT_NPY)
+        made->header.data_offset = NPY_FORMAT_SIZE;
+    if (__builtin_add_overflow(made->header.data_offset, made->header.data_size, &end))
+        return fault_set(fault, FAULT_INVALID_PARAMS, "/shape", "%s: the shape exceeds 2^63 bytes",
+                         made->shown);
+    made->stat.st_size = end;
+    return 0;
+}
+
 /* Describes a tensor in a buffer: the job describes the tensor, and the buffer has a size. */
 static int describe_buffer(struct tensor_file *file, const struct buffer_spec *buffer,
                            const struct tensor_spec *ref, const struct dtype *dtype,
@@ -554,10 +585,8 @@ static int describe_buffer(struct tensor_file *file, const struct buffer_spec *b
     snprintf(file->shown, sizeof(file->shown), "buffer %s", buffer->name);
     if (ref->desc.rank == 0)
         return 0;
-    if (describe_raw(file, ref, dtype, fault)) {
-        const struct fault bare = *fault;
-        return fault_set(fault, bare.code, "/shape", "%s", bare.text);
-    }
+    if (describe_shape(file, ref, dtype, fault))
+        return -1;
     uint64_t size = file->header.data_size;
     if (ref->offset <= buffer->bytes && size <= buffer->bytes - ref->offset)
         return 0;
@@ -661,6 +690,24 @@ static int check_before(const struct resolved *r, struct fault *fault)
     return 0;
 }
 
+/* Checks that the file still has the tensor that an earlier job has made for this job, too. */
+static int check_made(const struct resolved *r, struct fault *fault)
+{
+    const struct tensor_desc *desc = &r->job->dst.desc;
+    const struct npy_header *before = &r->before.header;
+    char given[PRINT_TEXT_MAX], found[PRINT_TEXT_MAX];
+
+    if (memcmp(before->shape, desc->shape, sizeof(desc->shape)) == 0 &&
+        (uint64_t)r->before.stat.st_size == before->data_offset + before->data_size)
+        return 0;
+    return fault_set(fault, FAULT_INVALID_PARAMS, "/dst/shape",
+                     "dst.shape: %s of %" PRIu32 "-byte elements given, but %s has %s in %" PRIu64
+                     " B; all parts need the dtype of the first",
+                     print_shape(given, desc->rank, desc->shape), before->item_size,
+                     r->before.shown, print_shape(found, before->rank, before->shape),
+                     (uint64_t)r->before.stat.st_size);
+}
+
 /* Returns whether the path still names the open file. */
 static bool is_current(const struct tensor_file *file)
 {
@@ -703,6 +750,8 @@ static int open_before(struct resolved *r, const struct produced *produced, stru
     if (r->dst_buffer)
         return describe_buffer(&r->before, r->dst_buffer, ref, dtype, fault) ? blame(fault, "dst")
                                                                              : 0;
+    if (tensor_spec_makes(ref))
+        return describe_made(r, dtype, fault) ? blame(fault, "dst") : 0;
     if (!ref->update)
         return 0;
     if (open_updated(r, produced, fault))
@@ -714,7 +763,7 @@ static int open_before(struct resolved *r, const struct produced *produced, stru
     }
     if (r->before.format == FILE_FORMAT_RAW && describe_raw(&r->before, ref, dtype, fault))
         return blame(fault, "dst");
-    return check_before(r, fault);
+    return check_before(r, fault) || (ref->part && check_made(r, fault)) ? -1 : 0;
 }
 
 /* A raw golden file has exactly the content of the output: the elements of a .npy output without

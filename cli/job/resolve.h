@@ -26,8 +26,9 @@ struct resolved {
         *wanted_path; /* paths with which this process opens the files; wanted_path: expect.params
                        */
     struct tensor_file src;
-    struct tensor_file before; /* the tensor in the file or buffer that the job updates; rank 0 if
-                                  it updates nothing, or raw bytes */
+    struct tensor_file before; /* the tensor in the file or buffer that the job updates, or the
+                                  zeros that the job makes (not open); rank 0 if it updates
+                                  nothing, or raw bytes */
     struct tensor_file expect; /* the golden file; closed: the job has none, or it is missing */
     struct tensor_file whole;  /* the planned output file; not open, stat.st_size is its size */
     /* The result of the move on the wire: rank, shape, mem_stride, data.capacity. There and in

@@ -131,6 +131,7 @@ int staging_init(struct staging *stage, const struct job_file *file, const struc
                          whole->src.header.rank, whole->src.header.item_size);
     stage->file.order = NULL;
     stage->file.after = NULL;
+    stage->file.output = stage->file.input = NULL;
     stage->file.list = (struct job_list){.jobs = jobs, .count = STAGING_STEPS};
     for (int step = 0; step < STAGING_STEPS; step++)
         begin_step(stage, step, job);

@@ -71,6 +71,9 @@ static int submission_prepare_output(struct resolved *r, struct fault *fault)
         return 0;
     if (r->before.fd >= 0)
         return copy_before(r, size, fault);
+    /* In memory, the zeros of a tensor that the job makes need no pages. */
+    if (r->before.header.rank > 0 && r->output.directory < 0)
+        return output_write(&r->output, "", 1, size - 1, fault);
     return output_reserve(&r->output, size, fault);
 }
 
@@ -534,8 +537,10 @@ static int check_detached(const struct detach *detach, const struct job_spec *jo
         return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
                          "--detach cannot be combined with ssh: the output would not be fetched");
     if (job->dst.update)
-        return fault_set(fault, FAULT_INVALID_PARAMS, "/dst/update",
-                         "dst.update: not allowed with --detach: the job must end first");
+        return fault_set(fault, FAULT_INVALID_PARAMS, job->dst.part ? "/dst/shape" : "/dst/update",
+                         "dst.%s: not allowed with --detach: %s must end first",
+                         job->dst.part ? "shape" : "update",
+                         job->dst.part ? "the job that makes the tensor" : "the job");
     if (job->expect.kind != EXPECT_NOTHING)
         return fault_set(fault, FAULT_INVALID_PARAMS, "/expect",
                          "expect: not allowed with --detach, which compares nothing");

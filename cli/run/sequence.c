@@ -100,7 +100,7 @@ static void explain_skip(struct fault *fault, const struct job_file *file, size_
 {
     const struct job_spec *job = &file->list.jobs[index];
     const size_t before = file->after[index][k], failed = marks[before].failed;
-    char pointer[64];
+    char pointer[64], shown[JOB_SHOWN_MAX];
 
     snprintf(pointer, sizeof(pointer), "%s/after/%zu", job->pointer, k);
     if (failed == before)
@@ -108,26 +108,61 @@ static void explain_skip(struct fault *fault, const struct job_file *file, size_
                   k, job->after[k], marks[failed].why ? marks[failed].why : "see its message");
     else
         fault_set(fault, FAULT_CANCELLED, pointer,
-                  "after[%zu]: not run, because \"%s\" was not run after \"%s\" failed", k,
-                  job->after[k], file->list.jobs[failed].common.name);
+                  "after[%zu]: not run, because \"%s\" was not run after %s failed", k,
+                  job->after[k], job_shown(shown, &file->list.jobs[failed]));
 }
 
-/* Skips a job after a failed predecessor, with the exit code of the job that failed. */
+/* Says that the tensor of which a job writes a part has not been made. */
+static void explain_missing(struct fault *fault, const struct job_file *file, size_t index,
+                            size_t maker)
+{
+    char pointer[64], shown[JOB_SHOWN_MAX];
+
+    snprintf(pointer, sizeof(pointer), "%s/dst", file->list.jobs[index].pointer);
+    fault_set(fault, FAULT_CANCELLED, pointer,
+              "dst: not run, because the job %s, which makes the tensor, did not succeed",
+              job_shown(shown, &file->list.jobs[maker]));
+}
+
+static void skip(struct outcome *outcome, struct mark *marks, size_t index, size_t before)
+{
+    outcome->exit = marks[before].exit;
+    outcome->skipped = true;
+    marks[index].failed = marks[before].failed;
+}
+
+/* Returns the job that makes the tensor of which job `index` writes a part; SIZE_MAX: no other job
+ * makes it. */
+static size_t maker_of(const struct job_file *file, size_t index)
+{
+    const size_t first = file->output ? file->output[index] : SIZE_MAX;
+
+    return first != SIZE_MAX && first != index && tensor_spec_makes(&file->list.jobs[first].dst)
+               ? first
+               : SIZE_MAX;
+}
+
+/* Skips a job after a failed predecessor, with the exit code of the job that failed. A job that
+ * makes a tensor is a predecessor of the jobs that write parts of this tensor. */
 static bool skip_dependant(const struct job_file *file, size_t index, struct mark *marks,
                            struct outcome *outcome)
 {
-    for (size_t k = 0; k < file->list.jobs[index].after_count; k++) {
-        const struct mark *before = &marks[file->after[index][k]];
+    const size_t maker = maker_of(file, index);
 
-        if (before->exit == EXIT_CODE_DONE)
+    for (size_t k = 0; k < file->list.jobs[index].after_count; k++) {
+        const size_t before = file->after[index][k];
+
+        if (marks[before].exit == EXIT_CODE_DONE)
             continue;
         explain_skip(&outcome->fault, file, index, k, marks);
-        outcome->exit = before->exit;
-        outcome->skipped = true;
-        marks[index].failed = before->failed;
+        skip(outcome, marks, index, before);
         return true;
     }
-    return false;
+    if (maker == SIZE_MAX || marks[maker].exit == EXIT_CODE_DONE)
+        return false;
+    explain_missing(&outcome->fault, file, index, maker);
+    skip(outcome, marks, index, maker);
+    return true;
 }
 
 static void remember(struct mark *marks, size_t index, const struct outcome *outcome)

@@ -515,14 +515,16 @@ int job_file_parse(const char *text, size_t length, struct job_list *list, struc
 
 /* Writing */
 
-/* Writes the members that job_file_parse() accepts: shape and strides only for a raw format. */
+/* Writes the members that job_file_parse() accepts: a .npy file has a shape only if the job makes
+ * the tensor, and never strides. */
 static void write_tensor(struct jsonw *w, const char *key, const struct tensor_spec *spec,
-                         struct tensor_desc shown)
+                         struct tensor_desc shown, bool makes)
 {
     jsonw_object_begin(w, key);
     tensor_spec_write_place(w, spec);
     if (tensor_spec_format(spec) != FILE_FORMAT_RAW) {
-        shown.rank = 0;
+        if (!makes)
+            shown.rank = 0;
         shown.has_strides = false;
     } else if (spec->offset != 0) {
         jsonw_uint(w, "offset", spec->offset);
@@ -541,16 +543,9 @@ void job_file_write(struct jsonw *w, const char *key, const struct job_spec *job
         jsonw_string(w, "slice", job->slice);
     if (job->stage[0] != '\0')
         jsonw_string(w, "stage", job->stage);
-    write_tensor(w, "src", &job->src, job->src.desc);
+    write_tensor(w, "src", &job->src, job->src.desc, false);
     dst.has_type = false; /* dst has the type of src */
-    if (!job->dst.update && !job->dst.buffer) {
-        /* The move determines all members of a new tensor except its strides. */
-        if (dst.stride_count == 0)
-            dst.stride_count = dst.rank;
-        dst.rank = 0;
-        dst.quant = (struct quant){0};
-    }
-    write_tensor(w, "dst", &job->dst, dst);
+    write_tensor(w, "dst", &job->dst, dst, tensor_spec_makes(&job->dst));
     if (job->after_count > 0) {
         jsonw_array_begin(w, "after");
         for (size_t i = 0; i < job->after_count; i++)

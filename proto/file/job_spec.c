@@ -279,10 +279,11 @@ static int check_dst_format(const struct tensor_spec *dst, const struct json *ob
 
 static int check_dst_members(const struct tensor_spec *dst, const struct json *object)
 {
-    static const char *const of_existing[] = {"shape",      "offset",          "axis",      "scale",
-                                              "zero_point", "scale_frac_bits", "frac_bits", NULL};
+    static const char *const of_whole[] = {"offset",          "axis",      "scale", "zero_point",
+                                           "scale_frac_bits", "frac_bits", NULL};
     static const char *const quantisation[] = {"axis",      "scale",           "zero_point",
                                                "frac_bits", "scale_frac_bits", NULL};
+    struct json shape = json_member(object, "shape");
     bool npy = tensor_spec_format(dst) == FILE_FORMAT_NPY;
 
     if (dst->buffer)
@@ -290,13 +291,15 @@ static int check_dst_members(const struct tensor_spec *dst, const struct json *o
                       "a buffer holds elements only; give the parameters in the src that reads it");
     if (npy && dst->update)
         return forbid(object, in_npy_header, npy_says);
-    if (!dst->update &&
-        forbid(object, of_existing,
-               "describes an existing tensor; allowed only with \"update\": true") < 0)
+    if (!dst->update && !json_present(&shape) &&
+        forbid(
+            object, of_whole,
+            "describes the tensor of which the job writes a part; allowed only with \"shape\" or "
+            "\"update\": true") < 0)
         return -1;
     if (npy) {
-        static const char *const strides[] = {"strides", NULL};
-        return forbid(object, strides, "a .npy file is always packed");
+        static const char *const layout[] = {"strides", "offset", NULL};
+        return forbid(object, layout, "a .npy file is always packed, after its header");
     }
     return 0;
 }

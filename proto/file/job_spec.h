@@ -69,6 +69,7 @@ struct tensor_spec {
     enum file_format format; /* format as written in the job */
     char *tensor;            /* src: the tensor's name in an archive; null: the only tensor */
     bool update;             /* dst: whether the job writes into an existing tensor */
+    bool part;               /* dst: an earlier job makes the tensor; set after parsing */
     char *params;            /* dst: file for the result's quantisation parameters; or null */
     const char *dtype;       /* src, raw files and buffers: NumPy's dtype, static; or null */
     uint64_t offset;         /* raw files and buffers: bytes before the first element */
@@ -88,6 +89,11 @@ const char *file_format_word(enum file_format format);
 bool file_format_is_archive(enum file_format format);
 /** Returns whether tensors of this kind of archive are read and written in the archive itself. */
 bool file_format_is_in_place(enum file_format format);
+/** Returns whether "dst" makes a tensor with the given shape, of which the job writes a part. */
+static inline bool tensor_spec_makes(const struct tensor_spec *dst)
+{
+    return dst->file && !dst->update && dst->desc.rank > 0;
+}
 /** Returns the format of a file by the ending of its name. */
 enum file_format file_format_of_name(const char *file);
 

@@ -86,7 +86,11 @@ static void check_job(const struct job_spec *job, const struct job_list *list)
     FUZZ_ASSERT(!job->src.tensor || file_format_is_archive(tensor_spec_format(&job->src)));
     FUZZ_ASSERT(tensor_spec_format(&job->src) != FILE_FORMAT_RAW ||
                 (job->src.desc.rank > 0 && (job->src.desc.has_type || job->src.dtype)));
-    FUZZ_ASSERT(job->dst.update || job->dst.buffer || job->dst.desc.rank == 0);
+    FUZZ_ASSERT(job->dst.update || job->dst.buffer || job->dst.desc.rank > 0 ||
+                job->dst.offset == 0);
+    FUZZ_ASSERT(job->dst.buffer || tensor_spec_format(&job->dst) != FILE_FORMAT_NPY ||
+                (job->dst.offset == 0 && !job->dst.desc.has_strides));
+    FUZZ_ASSERT(!job->dst.part);
     for (uint32_t i = 0; i < TENSOR_RANK_MAX; i++) {
         FUZZ_ASSERT(job_cfg(&job->common, sub_sample_step, i) >= 1);
         FUZZ_ASSERT(job_cfg(&job->common, perm_dim, i) < TENSOR_RANK_MAX);

@@ -25,6 +25,7 @@ enum { JOBS_MAX = 8, BUFFERS = 3, BUFFER_BYTES = 4096 };
 struct tensor {
     char place[16];
     bool is_buffer;
+    bool made; /* a file, of which each job writes a part ("shape" in "dst") */
     uint32_t offset, rank, shape[MLI_MAX_RANK];
 };
 
@@ -132,6 +133,37 @@ static void write_cfg(struct program *p, struct tensor *tensor)
     jsonw_object_end(&p->w);
 }
 
+/* Returns the latest tensor made of parts that has space for the result, or null. */
+static const struct tensor *find_made(const struct program *p, const struct tensor *result)
+{
+    for (uint32_t i = p->count; i-- > 0;) {
+        const struct tensor *made = &p->tensors[i];
+        bool fits = made->made && made->rank == result->rank;
+
+        for (uint32_t d = 0; d < result->rank && fits; d++)
+            fits = result->shape[d] <= made->shape[d];
+        if (fits)
+            return made;
+    }
+    return NULL;
+}
+
+/* Writes "file" of a destination: a new file, or a part of a tensor. */
+static void write_file_name(struct program *p, uint32_t job, uint8_t how, struct tensor *result)
+{
+    const struct tensor *made = how & 8 ? find_made(p, result) : NULL;
+
+    result->made = how & 16;
+    snprintf(result->place, sizeof result->place, "o%u.%s", job, how & 32 ? "npy" : "bin");
+    if (made)
+        *result = *made;
+    else
+        result->shape[0] += result->made;
+    jsonw_string(&p->w, "file", result->place);
+    if (result->made)
+        write_array(&p->w, "shape", result->rank, result->shape);
+}
+
 static void write_destination(struct program *p, uint32_t job, struct tensor *result)
 {
     const uint8_t how = fuzz_u8(&p->reader);
@@ -140,14 +172,13 @@ static void write_destination(struct program *p, uint32_t job, struct tensor *re
     result->is_buffer = how % 4 != 0;
     result->offset = result->is_buffer && how & 64 ? how >> 4 : 0;
     jsonw_object_begin(w, "dst");
+    result->made = false;
     if (result->is_buffer) {
         snprintf(result->place, sizeof result->place, "b%u", how % BUFFERS);
         jsonw_string(w, "buffer", result->place);
         jsonw_uint(w, "offset", result->offset);
     } else {
-        snprintf(result->place, sizeof result->place, "o%u.%s", how & 128 ? job : how >> 5,
-                 how & 4 ? "npy" : "bin");
-        jsonw_string(w, "file", result->place);
+        write_file_name(p, job, how, result);
     }
     jsonw_object_end(w);
 }
@@ -179,8 +210,8 @@ static void write_file(struct program *p)
     const uint32_t jobs = 1 + fuzz_below(&p->reader, JOBS_MAX);
     char name[16];
 
-    p->tensors[0] = (struct tensor){"in.npy", false, 0, 3, {6, 10, 8}};
-    p->tensors[1] = (struct tensor){"in.bin", false, 0, 3, {6, 10, 8}};
+    p->tensors[0] = (struct tensor){"in.npy", .rank = 3, .shape = {6, 10, 8}};
+    p->tensors[1] = (struct tensor){"in.bin", .rank = 3, .shape = {6, 10, 8}};
     p->count = 2;
     jsonw_init(&p->w);
     jsonw_object_begin(&p->w, NULL);

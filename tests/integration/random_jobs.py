@@ -143,14 +143,19 @@ class Program:
         return Tensor(name, result.shape, offset, strides), {"buffer": name, "shape": shape}
 
     def concatenate(self):
-        """Makes two jobs that write next to each other into one buffer."""
-        tensor = self.choose_source()
-        shape = [2 * tensor.shape[0]] + tensor.shape[1:]
-        name = self.new_buffer(int(numpy.prod(shape)) * self.elem)
+        """Makes two jobs that write next to each other into one buffer or one new file."""
+        rng, tensor = self.rng, self.choose_source()
+        shape = [2 * tensor.shape[0] + rng.randint(0, 1)] + tensor.shape[1:]
+        size = int(numpy.prod(shape)) * self.elem
+        if rng.random() < 0.5:
+            name, kind = self.new_buffer(size), "buffer"
+        else:
+            name, kind = f"c{len(self.jobs)}.{rng.choice(['npy', 'bin'])}", "file"
+            self.memory[name] = bytearray(size)
         whole = Tensor(name, shape)
         for half in range(2):
             at = [half * tensor.shape[0]] + [0] * (len(shape) - 1)
-            self.add_job(tensor, {"dst_offset": at}, {"buffer": name, "shape": shape})
+            self.add_job(tensor, {"dst_offset": at}, {kind: name, "shape": shape})
             self.view(whole)[at[0]:at[0] + tensor.shape[0]] = self.view(tensor)
         self.tensors.append(whole)
 

@@ -594,11 +594,11 @@ class Npz(ArchiveCase):
         content = {f"t{i}.npy": npy("|u1", (100,), bytes([i]) * 100) for i in range(100)}
         self.write("a.npz", archive(content.items()))
         jobs = [mov({"file": "a.npz", "tensor": f"t{i}"}, f"{i}.bin",
-                    expect={"file": "a.npz", "tensor": f"t{i}"}) for i in range(100)] * 3
+                    expect={"file": "a.npz", "tensor": f"t{i}"}) for i in range(100)]
         self.write("job.json", jobs)
-        self.ctl("run", "job.json", code=0, preexec_fn=lambda: resource.setrlimit(
+        self.ctl("run", *["job.json"] * 3, code=0, preexec_fn=lambda: resource.setrlimit(
             resource.RLIMIT_NOFILE, (128, 128)))
-        self.submit("job.json", code=0)
+        self.submit(*["job.json"] * 3, code=0)
         for i in range(100):
             self.assertEqual(self.read(f"{i}.bin"), bytes([i]) * 100)
 
@@ -607,7 +607,7 @@ class Npz(ArchiveCase):
         data = bytes(i * i >> 5 & 0xff for i in range(1 << 20)) * 32
         self.write("a.npz", archive([("w.npy", npy("|u1", (32, 1 << 20), data))]))
         once = self.cpu([mov({"file": "a.npz", "tensor": "w"}, "o.bin", size=[1, 1])])
-        many = self.cpu([mov({"file": "a.npz", "tensor": "w"}, "o.bin", size=[1, 1])] * 200)
+        many = self.cpu([mov({"file": "a.npz", "tensor": "w"}, f"{i}.bin", size=[1, 1]) for i in range(200)])
         print(f"\none job {once * 1000:.1f} ms, 200 jobs {many * 1000:.1f} ms", file=sys.stderr)
         self.assertLess(many, once * 50)
 

@@ -12,7 +12,7 @@ import signal
 import time
 
 from batch_scene import BatchCase
-from harness import MLICTL, main, npy, open_files, scaled, wait_for
+from harness import MLICTL, main, mov, npy, open_files, scaled, wait_for
 from suspend import suspend
 from test_remote import STAND_IN
 
@@ -228,7 +228,7 @@ class Resumed(BatchCase):
     def test_inputs_of_the_fingerprint(self):
         self.write("same.npy", self.read("in.npy"))
         self.write("big.npy", self.read("good.npy"))
-        self.write("cases/c00.json", [self.job("fresh.npy", "../"), self.job(None, "../")])
+        self.write("cases/c00.json", [self.job("fresh.npy", "../"), mov("../in.npy", "other.npy")])
         self.write("cases/c01.json", dict(self.job("good.npy", "../"), src={"file": "../same.npy"}))
         self.write("cases/c02.json", dict(self.job(None, "../"),
                                           dst={"file": "../big.npy", "update": True}))

@@ -144,11 +144,12 @@ class BigEndian(Case):
                     archive.writestr(dtype + ".npy", tensor(order, dtype))
             self.write(name, buffer.getvalue())
         self.ctl("diff", "big.npz", "little.npz", code=0)
-        self.write("job.json", [mov(src={"file": "big.npz", "tensor": dtype}, dst=dtype + ".npy")
-                                for dtype in VALUES for _ in range(2)])
+        self.write("job.json", [mov(src={"file": "big.npz", "tensor": dtype}, dst=f"{dtype}{i}.npy")
+                                for dtype in VALUES for i in range(2)])
         self.ctl("run", "job.json", code=0)
         for dtype in VALUES:
-            self.assertEqual(self.read(dtype + ".npy"), tensor("<", dtype))
+            for i in range(2):
+                self.assertEqual(self.read(f"{dtype}{i}.npy"), tensor("<", dtype))
 
 
 class Everywhere(Case):

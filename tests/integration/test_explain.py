@@ -269,7 +269,8 @@ class Command(Explain):
         for directory in "none", "none/../none/deep", "/proc":
             jobs = json.loads(self.read("job.json"))
             for job in jobs:
-                job["dst"] = {"file": f"{directory}/{job['dst']['file']}", "params": f"{directory}/params.json"}
+                out = f"{directory}/{job['dst']['file']}"
+                job["dst"] = {"file": out, "params": out + ".json"}
             for job in jobs[1:]:
                 job["src"]["file"] = f"{directory}/{job['src']['file']}"
             self.write("there.json", jobs)

@@ -393,9 +393,9 @@ class Concurrent(Case):
         contents = []
         for i in range(4):
             self.write_npy(f"in{i}.npy", "|u1", (1000,), data=bytes([i]) * 1000)
-            self.write(f"{i}.json", [mov(f"in{i}.npy", "out.npy")] * 50)
+            self.write(f"{i}.json", mov(f"in{i}.npy", "out.npy"))
             contents.append(npy("|u1", (1000,), bytes([i]) * 1000))
-        running = [self.start("run", f"{i}.json") for i in range(4)]
+        running = [self.start("run", *[f"{i}.json"] * 50) for i in range(4)]
         while any(process.poll() is None for process in running):
             if self.exists("out.npy"):
                 self.assertIn(self.read("out.npy"), contents)

@@ -422,7 +422,7 @@ class SeveralJobs(Case):
                                            "dtype": "uint8", "shape": [6], "bytes": 6})
 
     def test_skipped_is_a_separate_state(self):
-        self.write("job.json", [mov("no.npy", name="a"), mov(name="b", after=["a"])])
+        self.write("job.json", [mov("no.npy", "a.npy", name="a"), mov(name="b", after=["a"])])
         error = self.ctl("run", "--json", "job.json", code=2).json[1]["error"]
         self.assertEqual((error["name"], error["pointer"]), ("SKIPPED", "/1/after/0"))
         self.assertNotIn("code", error)

@@ -67,7 +67,9 @@ class Linear(Case):
 
     def test_jobs(self):
         self.jobs(lambda i, n: job(i), ["validate"])
-        self.jobs(lambda i, n: job(0), ["explain", "--json", "--no-memcpy"])
+        self.jobs(lambda i, n: job(i), ["explain", "--json", "--no-memcpy"])
+        self.jobs(lambda i, n: job(i, dst={"file": "out.npy", "shape": [2 * n, 3, 4]}, cfg={"dst_offset": [2 * i, 0, 0]}),
+                  ["validate"])
         self.jobs(lambda i, n: job(i, slice=":,::2,1:"), ["validate"])
         self.jobs(lambda i, n: job(i, name=f"n{i}", after=[f"n{i + 1}"] if i + 1 < n else []), ["validate"])
         self.jobs(lambda i, n: {"op": "mov", "src": {"file": f"out{i - 1}.npy" if i else "in.npy"},

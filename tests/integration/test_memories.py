@@ -94,8 +94,10 @@ class Memories(Case):
         run = self.root / "run2"
         run.mkdir()
         daemon = self.start_daemon(run, "--profile", self.path("board.json"))
+        good = dict(permute(), name="good")
+        good["dst"]["file"] = "good.npy"
         for rule, job in broken.items():
-            self.write("schedule.json", [dict(permute(), name="good"), dict(job, name="bad", after=["good"])])
+            self.write("schedule.json", [good, dict(job, name="bad", after=["good"])])
             for command in (("run",), ("validate",), ("explain", "--no-memcpy", "--no-picture"),
                             ("batch", "--keep", "none"), ("submit", "--socket", daemon.socket)):
                 profile = () if command[0] == "submit" else ("--profile", "board.json")

@@ -295,7 +295,7 @@ class Chains(Base):
         # writes it stays.
         file["jobs"][0]["dst"] = {"file": "s.npy"}
         file["jobs"][1]["src"] = {"file": "s.npy"}
-        file["jobs"][3]["dst"] = {"file": "s.npy"}
+        file["jobs"][3].update(dst={"file": "s.npy", "update": True}, cfg={"padding_post": [1, 0, 0], "offset": [1, 0, 0]})
         file["jobs"][4]["src"] = {"file": "s.npy"}
         report, new = self.optimise(file)
         after = {job["name"]: job.get("after", []) for job in new["jobs"]}

@@ -55,6 +55,8 @@ class Schemas(Case):
                 (False, dict(job, channel=1)), (False, [dict(job, channel=1)]),
                 (False, {"jobs": [dict(job, channel=1)]}), (False, {"$schema": "x"}),
                 (False, dict(job, src={"file": "a.npy", "$schema": "x"})),
+                (True, dict(job, dst={"file": "b.npy", "shape": [2, 4], "frac_bits": 1})),
+                (False, dict(job, dst={"file": "b.npy", "frac_bits": 1})), (False, dict(job, dst={"file": "b", "offset": 1})),
                 (True, with_buffer()), (False, with_buffer(bytes=0)), (False, with_buffer(size=6)),
                 (False, with_buffer(name="b b")), (False, with_buffer(address="0x10")), (False, into), (False, [into]),
                 (False, with_buffer(memory="vccm", address="90")), (False, dict(job, stage=""))):

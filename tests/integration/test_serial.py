@@ -92,6 +92,15 @@ class Jobs(Board):
         first = self.compare([update], ["b.npy"])
         self.assertNotEqual(first["b.npy"], (self.dir / "old.npy").read_bytes())
 
+    def test_parts_of_a_new_tensor(self):
+        """Elements that no job writes are zeros."""
+        self.tensor("a.npy", (4, 3))
+        part = {"op": "mov", "src": {"file": "a.npy", "type": "fx16"}, "dst": {"file": "b.npy", "shape": [6, 9]}}
+        found = self.compare([part, dict(part, cfg={"dst_offset": [1, 5]})], ["b.npy"])
+        rows = [ramp(24)[i:i + 6] for i in range(0, 24, 6)] + [bytes(6)] * 2
+        whole = b"".join(left + bytes(4) + right + bytes(2) for left, right in zip(rows, rows[-1:] + rows[:-1]))
+        self.assertEqual(found["b.npy"], npy("<i2", (6, 9), whole))
+
     def test_parameters_per_axis(self):
         self.tensor("w.npy", (3, 4), "|i1")
         move = {"op": "mov", "cfg": {"offset": [1, 0], "perm_dim": [1, 0]},

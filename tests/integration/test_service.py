@@ -141,7 +141,7 @@ class Jobs(Service):
         self.assertEqual(self.facts("wait", "--all"), [])
 
     def test_all_pages(self):
-        self.write("job.json", [mov(dst="out.npy") for _ in range(1020)])
+        self.write("job.json", [mov(dst=f"{i}.npy") for i in range(1020)])
         self.facts("submit", "job.json")
         facts = self.facts("jobs", "--all")
         self.assertEqual([fact["job"] for fact in facts], list(range(1020, 0, -1)))

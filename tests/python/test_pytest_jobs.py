@@ -130,10 +130,11 @@ class JobFiles(Scene):
 
     def test_no_expect(self):
         job = {name: value for name, value in self.JOB.items() if name != "expect"}
-        self.write_case("list", [job, self.JOB])
+        other = {**job, "dst": {"file": "other.npy"}}
+        self.write_case("list", [other, self.JOB])
         self.write_case("defaults", {"defaults": {"expect": self.JOB["expect"]}, "jobs": [job]})
         self.assertNotIn("warning", self.passes("--mli-jobs"))
-        for text in (job, [job, job], {"defaults": {"op": "mov"}, "jobs": [job]}):
+        for text in (job, [job, other], {"defaults": {"op": "mov"}, "jobs": [job]}):
             self.write_case("good", text)
             output = self.passes("--mli-jobs")
             self.assertIn("3 passed, 1 warning", output)

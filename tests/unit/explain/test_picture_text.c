@@ -202,7 +202,7 @@ static void test_ascii(void **state)
           "3 : . . . . . . . . . . . . . . . ~ . . . . . . .          0 1 2 3 4\n"
           "    0 1 2 3 4 5 6 7 8 9 10  12  14  43  45  47  49\n"
           "a moved (one letter per element)   0 zeros   - stepped over\n"
-          ". outside the window   : padding, not moved   _ before the offset, not written\n"
+          ". outside the window   : padding, not moved   _ outside of the result: zero\n"
           "' gap of the strides   ~ left out here\n");
 }
 
@@ -224,7 +224,7 @@ static void test_channels(void **state)
           "2|q s u w| |r t v x|       2|i k m o| |j l n p|\n"
           "  0 1 2 3                  3|q s u w| |r t v x|\n"
           "                             0 1 2 3\n"
-          "a moved (one letter per element)   _ before the offset, not written\n");
+          "a moved (one letter per element)   _ outside of the result: zero\n");
 }
 
 /* With 256 colours, a letter has one colour in source and destination. */

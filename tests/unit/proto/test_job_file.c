@@ -452,7 +452,10 @@ static void test_bad_src(void **state)
 
 static void test_bad_dst(void **state)
 {
-#define UPDATE_ONLY "describes an existing tensor; allowed only with \"update\": true"
+#define PACKED "a .npy file is always packed, after its header"
+#define OF_WHOLE                                                                                   \
+    "describes the tensor of which the job writes a part; allowed only with \"shape\" or "         \
+    "\"update\": true"
     static const struct bad cases[] = {
         {WITH_DST("{}"), "/dst/file", "dst.file: missing, the tensor's file or buffer is required"},
         {WITH_DST("{\"file\":\"b\",\"type\":\"fx8\"}"), "/dst/type", "dst.type: unknown member"},
@@ -466,13 +469,19 @@ static void test_bad_dst(void **state)
          "dst.format: a .safetensors file can be read, not written; write a .npy or a raw file"},
         {WITH_DST("{\"file\":\"b.npy\",\"tensor\":\"w\"}"), "/dst/tensor",
          "dst.tensor: unknown member"},
-        {WITH_DST("{\"file\":\"b\",\"shape\":[1]}"), "/dst/shape", "dst.shape: " UPDATE_ONLY},
-        {WITH_DST("{\"file\":\"b\",\"offset\":8}"), "/dst/offset", "dst.offset: " UPDATE_ONLY},
-        {WITH_DST("{\"file\":\"b\",\"scale\":8}"), "/dst/scale", "dst.scale: " UPDATE_ONLY},
+        {WITH_DST("{\"file\":\"b\",\"shape\":[0]}"), "/dst/shape/0",
+         "dst.shape[0]: 0 given; must be 1 to 4294967295"},
+        {WITH_DST("{\"file\":\"b\",\"shape\":[1],\"strides\":[1,1]}"), "/dst/strides",
+         "dst.strides: 2 entries given, but the shape has 1"},
+        {WITH_DST("{\"file\":\"b\",\"offset\":8}"), "/dst/offset", "dst.offset: " OF_WHOLE},
+        {WITH_DST("{\"file\":\"b\",\"scale\":8}"), "/dst/scale", "dst.scale: " OF_WHOLE},
         {WITH_DST("{\"file\":\"b\",\"frac_bits\":8,\"update\":false}"), "/dst/frac_bits",
-         "dst.frac_bits: " UPDATE_ONLY},
-        {WITH_DST("{\"file\":\"b.npy\",\"strides\":[1]}"), "/dst/strides",
-         "dst.strides: a .npy file is always packed"},
+         "dst.frac_bits: " OF_WHOLE},
+        {WITH_DST("{\"file\":\"b.npy\",\"strides\":[1]}"), "/dst/strides", "dst.strides: " PACKED},
+        {WITH_DST("{\"file\":\"b.npy\",\"shape\":[1],\"strides\":[1]}"), "/dst/strides",
+         "dst.strides: " PACKED},
+        {WITH_DST("{\"file\":\"b.npy\",\"shape\":[1],\"offset\":8}"), "/dst/offset",
+         "dst.offset: " PACKED},
         {WITH_DST("{\"file\":\"b.npy\",\"update\":true,\"strides\":[1]}"), "/dst/strides",
          "dst.strides: " NPY_SAYS},
         {WITH_DST("{\"file\":\"b.npy\",\"update\":true,\"shape\":[1]}"), "/dst/shape",
@@ -525,13 +534,15 @@ static void test_update(void **state)
         "[{\"op\":\"mov\"," RAW ",\"dst\":{\"file\":\"b.raw\",\"update\":true,\"shape\":[8,8],"
         "\"strides\":[16,1],\"offset\":64,\"axis\":1,\"scale\":[1,2,3,4,5,6,7,8]},"
         "\"cfg\":{\"dst_offset\":[2,5]}},"
-        "{\"op\":\"mov\"," SRC ",\"dst\":{\"file\":\"b.npy\",\"update\":true,\"scale\":3}}]";
+        "{\"op\":\"mov\"," SRC ",\"dst\":{\"file\":\"b.npy\",\"update\":true,\"scale\":3}},"
+        "{\"op\":\"mov\"," SRC ",\"dst\":{\"file\":\"c.npy\",\"shape\":[8,2],\"axis\":1,"
+        "\"scale\":[1,2]}}]";
     struct job_list list;
     struct fault fault;
 
     (void)state;
     assert_no_fault(parse(text, &list, &fault), &fault);
-    assert_int_equal(list.count, 2);
+    assert_int_equal(list.count, 3);
     assert_true(list.jobs[0].dst.update);
     assert_int_equal(list.jobs[0].dst.offset, 64);
     assert_int_equal(list.jobs[0].dst.desc.rank, 2);
@@ -539,6 +550,9 @@ static void test_update(void **state)
     assert_string_equal(list.jobs[0].pointer, "/0");
     assert_string_equal(list.jobs[1].pointer, "/1");
     assert_int_equal(list.jobs[1].dst.desc.quant.scale[0], 3);
+    assert_false(tensor_spec_makes(&list.jobs[0].dst) || tensor_spec_makes(&list.jobs[1].dst));
+    assert_true(tensor_spec_makes(&list.jobs[2].dst));
+    assert_int_equal(list.jobs[2].dst.desc.quant.count, 2);
     job_list_finish(&list);
 }
 
@@ -847,20 +861,30 @@ static void test_write_completed(void **state)
                                                  .has_strides = true,
                                                  .strides = {3, 1}};
     list.jobs[0].src.offset = 128;
-    list.jobs[0].dst.desc.rank = 2;
+    list.jobs[0].dst.desc.rank = 2; /* the job makes the tensor */
+    list.jobs[0].dst.desc.shape[0] = 4;
+    list.jobs[0].dst.desc.shape[1] = 5;
     list.jobs[0].dst.desc.has_type = true;
     job_file_write(&w, NULL, &list.jobs[0]);
     assert_string_equal(jsonw_text(&w),
                         "{\"op\":\"mov\",\"src\":{\"file\":\"a.npy\",\"type\":\"fx8\"},"
-                        "\"dst\":{\"file\":\"b.npy\"}}");
+                        "\"dst\":{\"file\":\"b.npy\",\"shape\":[4,5]}}");
     jsonw_reset(&w);
+    list.jobs[0].dst.update = true; /* the .npy file has a header with the shape */
+    job_file_write(&w, NULL, &list.jobs[0]);
+    assert_string_equal(jsonw_text(&w),
+                        "{\"op\":\"mov\",\"src\":{\"file\":\"a.npy\",\"type\":\"fx8\"},"
+                        "\"dst\":{\"file\":\"b.npy\",\"update\":true}}");
+    jsonw_reset(&w);
+    list.jobs[0].dst.update = false;
     list.jobs[0].dst.format = FILE_FORMAT_RAW; /* the strides apply although stride_count is 0 */
     list.jobs[0].dst.desc.has_strides = true;
     list.jobs[0].dst.desc.strides[0] = 9;
     job_file_write(&w, NULL, &list.jobs[0]);
     assert_string_equal(jsonw_text(&w),
                         "{\"op\":\"mov\",\"src\":{\"file\":\"a.npy\",\"type\":\"fx8\"},"
-                        "\"dst\":{\"file\":\"b.npy\",\"format\":\"raw\",\"strides\":[9,0]}}");
+                        "\"dst\":{\"file\":\"b.npy\",\"format\":\"raw\",\"shape\":[4,5],"
+                        "\"strides\":[9,0]}}");
     job_list_finish(&list);
     jsonw_finish(&w);
 }
