@@ -479,7 +479,7 @@ static void run_jobs(struct attempt *attempt, struct daemon_link *link, uint64_t
         if (cancel_requested())
             attempt->over = true;
         else
-            run_job(attempt, &execution, &file->list.jobs[file->order[i]]);
+            run_job(attempt, &execution, &file->list.jobs[file->list.order[i]]);
     }
     execution_end(&execution);
 }

@@ -61,7 +61,7 @@ static int note(struct collector *collector, enum input_role role, const char *n
 static int collect(struct collector *collector, const struct job_file *file)
 {
     for (size_t i = 0; i < file->list.count; i++) {
-        const struct job_spec *job = &file->list.jobs[file->order[i]];
+        const struct job_spec *job = &file->list.jobs[file->list.order[i]];
 
         if (note(collector, INPUT_SRC, job->src.file) ||
             (job->dst.update && !job->dst.part && note(collector, INPUT_DST, job->dst.file)) ||

@@ -398,7 +398,7 @@ static profile_cost ready_at(const struct timeline *timeline, const struct job_f
     profile_cost ready = timeline->files[timeline->file_count - 1].start;
 
     for (size_t i = 0; i < file->list.jobs[index].after_count; i++) {
-        const size_t before = file->after[index][i];
+        const size_t before = file->list.jobs[index].before[i];
 
         if (timeline->slot_of[before] < SIZE_MAX && timeline->ends[before] > ready)
             ready = timeline->ends[before];
@@ -438,7 +438,7 @@ static int set_after(const struct timeline *timeline, const struct job_file *fil
     if (!after)
         return -1;
     for (size_t i = 0; i < count; i++) {
-        const size_t before = timeline->slot_of[file->after[index][i]];
+        const size_t before = timeline->slot_of[file->list.jobs[index].before[i]];
 
         if (before < SIZE_MAX)
             after[slot->after_count++] = before;

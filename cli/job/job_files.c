@@ -74,85 +74,6 @@ static int parse(struct job_file *file, const struct text *text, struct fault *f
     return job_file_parse(text->bytes, text->length, &file->list, fault);
 }
 
-/* A job's name and its index in the list. */
-struct named {
-    const char *name;
-    size_t index;
-};
-
-static int compare_names(const void *a, const void *b)
-{
-    return strcmp(((const struct named *)a)->name, ((const struct named *)b)->name);
-}
-
-/* Fills file->after. The parser has checked that every name exists. */
-static int find_predecessors(struct job_file *file)
-{
-    size_t named_count = 0;
-    struct named *names = calloc(file->list.count, sizeof(*names));
-
-    file->after = calloc(file->list.count, sizeof(*file->after));
-    int result = names && file->after ? 0 : -1;
-    for (size_t i = 0; i < file->list.count && !result; i++) {
-        if (file->list.jobs[i].common.name)
-            names[named_count++] = (struct named){file->list.jobs[i].common.name, i};
-    }
-    if (!result)
-        qsort(names, named_count, sizeof(*names), compare_names);
-    for (size_t i = 0; i < file->list.count && !result; i++) {
-        const struct job_spec *job = &file->list.jobs[i];
-        if (job->after_count == 0)
-            continue;
-        file->after[i] = calloc(job->after_count, sizeof(size_t));
-        result = file->after[i] ? 0 : -1;
-        for (size_t k = 0; k < job->after_count && !result; k++) {
-            struct named wanted = {.name = job->after[k]};
-            const struct named *found =
-                bsearch(&wanted, names, named_count, sizeof(*names), compare_names);
-            file->after[i][k] = found ? found->index : i;
-        }
-    }
-    free(names);
-    return result;
-}
-
-/*
- * Fills file->order, depth first in file order: predecessors are placed just before a job unless
- * they have been placed already. `path` is the chain of jobs that wait for one another; next[] is
- * the number of predecessors that a job's loop has visited. Jobs have no cycles.
- */
-static int find_order(struct job_file *file)
-{
-    size_t count = file->list.count, placed = 0;
-    size_t *path = calloc(count, sizeof(*path));
-    size_t *next = calloc(count, sizeof(*next));
-    bool *done = calloc(count, sizeof(*done));
-
-    file->order = calloc(count, sizeof(*file->order));
-    int result = path && next && done && file->order ? 0 : -1;
-    for (size_t i = 0; i < count && !result; i++) {
-        size_t depth = 0;
-        if (!done[i])
-            path[depth++] = i;
-        while (depth > 0) {
-            size_t job = path[depth - 1];
-            if (next[job] < file->list.jobs[job].after_count) {
-                size_t before = file->after[job][next[job]++];
-                if (!done[before] && before != job)
-                    path[depth++] = before;
-            } else {
-                done[job] = true;
-                file->order[placed++] = job;
-                depth--;
-            }
-        }
-    }
-    free(path);
-    free(next);
-    free(done);
-    return result;
-}
-
 const char *job_shown(char out[JOB_SHOWN_MAX], const struct job_spec *job)
 {
     if (job->common.name)
@@ -199,7 +120,7 @@ static char *place_text_of(const struct job_file *file, const char *name)
 
 static int add_written(struct outputs *outputs, size_t position, const char *name)
 {
-    struct job_spec *job = &outputs->file->list.jobs[outputs->file->order[position]];
+    struct job_spec *job = &outputs->file->list.jobs[outputs->file->list.order[position]];
     char *place = name ? place_text_of(outputs->file, name) : NULL;
 
     if (!place)
@@ -347,7 +268,7 @@ static int list_outputs(struct outputs *outputs)
     struct job_file *file = outputs->file;
 
     for (size_t i = 0; i < file->list.count; i++) {
-        const struct job_spec *job = &file->list.jobs[file->order[i]];
+        const struct job_spec *job = &file->list.jobs[file->list.order[i]];
 
         file->output[i] = SIZE_MAX;
         if (add_written(outputs, i, job->dst.file) ||
@@ -411,16 +332,8 @@ int job_file_load_text(struct job_file *file, const char *path, const struct tex
                        struct fault *fault)
 {
     *file = (struct job_file){.path = path};
-    if (parse(file, text, fault))
-        goto fail;
-    if (find_predecessors(file) || find_order(file)) {
-        fault_no_memory(fault);
-        goto fail;
-    }
-    if (file->list.count > 1 && find_outputs(file, fault))
-        goto fail;
-    return 0;
-fail:
+    if (parse(file, text, fault) == 0 && (file->list.count == 1 || find_outputs(file, fault) == 0))
+        return 0;
     job_file_finish(file);
     return -1;
 }
@@ -441,10 +354,6 @@ int job_file_load(struct job_file *file, const char *path, struct fault *fault)
 
 void job_file_finish(struct job_file *file)
 {
-    for (size_t i = 0; file->after && i < file->list.count; i++)
-        free(file->after[i]);
-    free(file->after);
-    free(file->order);
     free(file->output);
     free(file->input);
     job_list_finish(&file->list);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Job files: text, jobs, the order in which the jobs can run, and the files that several jobs
- * write. */
+/* Job files: their text, their jobs, and the files that several jobs write. */
 #pragma once
 
 #include <stdbool.h>
@@ -17,8 +16,6 @@ struct job_file {
     bool has_streams; /* the job comes from a command line: "-" is standard input or output */
     char *directory;  /* base of the relative paths in the file */
     struct job_list list;
-    size_t *order;  /* indices of list.jobs: file order, but predecessors first */
-    size_t **after; /* for each job: indices of its after_count predecessors */
     /* For each job: the first job, in the order of running, that writes the file of its dst, and
      * the first job that writes the file of its src; SIZE_MAX: no job does, or the job expects an
      * error. Null: no two jobs write the same file. */

@@ -126,11 +126,11 @@ static int find_predecessors(struct predecessors *found, const struct job_file *
     if (!found->bits)
         return -1;
     for (size_t i = 0; i < count; i++) {
-        const size_t job = file->order[i];
+        const size_t job = file->list.order[i];
         uint64_t *row = found->bits + job * found->words;
 
         for (size_t k = 0; k < file->list.jobs[job].after_count; k++) {
-            const size_t before = file->after[job][k];
+            const size_t before = file->list.jobs[job].before[k];
             const uint64_t *its = found->bits + before * found->words;
 
             for (size_t w = 0; w < found->words; w++)

@@ -129,8 +129,6 @@ int staging_init(struct staging *stage, const struct job_file *file, const struc
                          "stage: a tensor of %" PRIu32 " dimensions with elements of %" PRIu32
                          " bytes is given; at most 4 dimensions and 4 bytes can be staged",
                          whole->src.header.rank, whole->src.header.item_size);
-    stage->file.order = NULL;
-    stage->file.after = NULL;
     stage->file.output = stage->file.input = NULL;
     stage->file.list = (struct job_list){.jobs = jobs, .count = STAGING_STEPS};
     for (int step = 0; step < STAGING_STEPS; step++)

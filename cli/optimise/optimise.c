@@ -32,7 +32,7 @@ static int add_jobs(struct timeline *timeline, const struct job_board_context *c
 
     *added = 0;
     for (size_t i = 0; i < file->list.count; i++) {
-        const struct job_spec *job = &file->list.jobs[file->order[i]];
+        const struct job_spec *job = &file->list.jobs[file->list.order[i]];
 
         if (job->expect.kind == EXPECT_ERROR)
             continue;

@@ -224,7 +224,7 @@ static int take_steps(struct program *p, struct store_table *table, struct fault
     for (size_t i = 0; i < p->file->list.count && status == 0; i++) {
         struct program_step *step = &p->steps[p->count++];
 
-        step->index = p->file->order[i];
+        step->index = p->file->list.order[i];
         step->job = &p->file->list.jobs[step->index];
         find_pins(p, step);
         if (step->job->expect.kind == EXPECT_ERROR)

@@ -328,7 +328,7 @@ static int run_jobs(struct execution *execution, const struct side *side, struct
     for (size_t i = 0; i < file->list.count && status == 0; i++) {
         struct outcome outcome = {0};
 
-        execution_run(execution, file, &file->list.jobs[file->order[i]], &outcome);
+        execution_run(execution, file, &file->list.jobs[file->list.order[i]], &outcome);
         if (outcome.exit != EXIT_CODE_DONE) {
             *fault = outcome.fault;
             status = -1;

@@ -634,7 +634,8 @@ static int refer(const struct detach *detach, size_t index, struct job_ref *refs
                          "after: %zu jobs given; at most %d are possible with --detach",
                          job->after_count, JOB_AFTER_MAX);
     for (size_t i = 0; i < job->after_count; i++)
-        refs[i] = (struct job_ref){.number = detach->numbers[detach->file->after[index][i]]};
+        refs[i] =
+            (struct job_ref){.number = detach->numbers[detach->file->list.jobs[index].before[i]]};
     *after = (struct job_refs){refs, job->after_count};
     return 0;
 }

@@ -99,7 +99,7 @@ static void explain_skip(struct fault *fault, const struct job_file *file, size_
                          const struct mark *marks)
 {
     const struct job_spec *job = &file->list.jobs[index];
-    const size_t before = file->after[index][k], failed = marks[before].failed;
+    const size_t before = file->list.jobs[index].before[k], failed = marks[before].failed;
     char pointer[64], shown[JOB_SHOWN_MAX];
 
     snprintf(pointer, sizeof(pointer), "%s/after/%zu", job->pointer, k);
@@ -150,7 +150,7 @@ static bool skip_dependant(const struct job_file *file, size_t index, struct mar
     const size_t maker = maker_of(file, index);
 
     for (size_t k = 0; k < file->list.jobs[index].after_count; k++) {
-        const size_t before = file->after[index][k];
+        const size_t before = file->list.jobs[index].before[k];
 
         if (marks[before].exit == EXIT_CODE_DONE)
             continue;
@@ -212,7 +212,7 @@ static int begin_file(const struct sequence *sequence, const struct sequence_wor
     if (progress->exit == EXIT_CODE_DONE)
         progress->exit = code;
     for (size_t i = 0; i < file->list.count; i++) {
-        const struct job_spec *job = &file->list.jobs[file->order[i]];
+        const struct job_spec *job = &file->list.jobs[file->list.order[i]];
         if (is_wanted(work, file, job))
             skip_rest(sequence, file, job, "the buffers of the file are missing", progress);
     }
@@ -237,7 +237,7 @@ static void run_file(const struct sequence *sequence, const struct sequence_work
                      const struct job_file *file, struct mark *marks, struct progress *progress)
 {
     for (size_t i = 0; i < file->list.count; i++) {
-        size_t index = file->order[i];
+        size_t index = file->list.order[i];
         const struct job_spec *job = &file->list.jobs[index];
         bool wanted = is_wanted(work, file, job);
         if (progress->stopped) {

@@ -87,19 +87,22 @@ static int check_unique(const struct index *index, struct fault *fault)
     return 0;
 }
 
-static int check_after(const struct index *index, const struct job_spec *job, struct fault *fault)
+/* Fills job->before. */
+static int find_before(const struct index *index, struct job_spec *job, struct fault *fault)
 {
     for (size_t i = 0; i < job->after_count; i++) {
+        const struct job_spec *found = find(index, job->after[i]);
         char member[32], text[FAULT_TEXT_MAX];
 
         snprintf(member, sizeof member, "/after/%zu", i);
-        if (!find(index, job->after[i])) {
+        if (!found) {
             snprintf(text, sizeof text, "after[%zu]: no job of this file is named \"%s\"", i,
                      job->after[i]);
             return complain(fault, job, member, text);
         }
+        job->before[i] = (size_t)(found - index->list->jobs);
         for (size_t k = 0; k < i; k++) {
-            if (strcmp(job->after[k], job->after[i]) == 0) {
+            if (job->before[k] == job->before[i]) {
                 snprintf(text, sizeof text, "after[%zu]: \"%s\" is given twice", i, job->after[i]);
                 return complain(fault, job, member, text);
             }
@@ -116,16 +119,17 @@ struct step {
 enum mark { UNSEEN = 0, OPEN, DONE };
 
 struct walk {
-    const struct index *index;
+    struct job_list *list;
     unsigned char *marks; /* an enum mark for each job */
     struct step *steps;   /* the path of the search: each job waits for the next job of the path */
     size_t depth;
+    size_t ordered; /* number of jobs in list->order */
 };
 
 /* Fills the fault with the names of the jobs of a cycle, which begins with the job `first`. */
 static int complain_cycle(const struct walk *walk, size_t first, struct fault *fault)
 {
-    const struct job_spec *jobs = walk->index->list->jobs;
+    const struct job_spec *jobs = walk->list->jobs;
     const struct step *top = &walk->steps[walk->depth - 1];
     char member[32], text[FAULT_TEXT_MAX];
     size_t begin = walk->depth, length;
@@ -146,7 +150,7 @@ static int complain_cycle(const struct walk *walk, size_t first, struct fault *f
 /* Searches depth-first from one job; not recursive, because a chain of jobs can be very long. */
 static int walk_from(struct walk *walk, size_t start, struct fault *fault)
 {
-    const struct job_list *list = walk->index->list;
+    struct job_list *list = walk->list;
 
     if (walk->marks[start] != UNSEEN)
         return 0;
@@ -160,10 +164,11 @@ static int walk_from(struct walk *walk, size_t start, struct fault *fault)
 
         if (top->next == job->after_count) {
             walk->marks[top->job] = DONE;
+            list->order[walk->ordered++] = top->job;
             walk->depth--;
             continue;
         }
-        next = (size_t)(find(walk->index, job->after[top->next++]) - list->jobs);
+        next = job->before[top->next++];
         if (walk->marks[next] == OPEN)
             return complain_cycle(walk, next, fault);
         if (walk->marks[next] == UNSEEN) {
@@ -174,15 +179,17 @@ static int walk_from(struct walk *walk, size_t start, struct fault *fault)
     return 0;
 }
 
-static int check_cycles(const struct index *index, struct fault *fault)
+/* Fills list->order. Fails if a job waits for itself. */
+static int find_order(struct job_list *list, struct fault *fault)
 {
-    struct walk walk = {.index = index};
-    size_t count = index->list->count;
+    struct walk walk = {.list = list};
+    size_t count = list->count;
     int status = -1;
 
     walk.marks = calloc(count, sizeof *walk.marks);
     walk.steps = calloc(count, sizeof *walk.steps);
-    if (!walk.marks || !walk.steps) {
+    list->order = calloc(count, sizeof *list->order);
+    if (!walk.marks || !walk.steps || !list->order) {
         no_memory(fault);
         goto out;
     }
@@ -198,11 +205,11 @@ out:
 }
 
 /*
- * Requires that names are unique, that the entries of each "after" are unique and name jobs of the
- * list, and that no job waits for itself. Fault pointers are relative to the file's root. Returns 0
- * or -1.
+ * Orders the jobs. Requires that names are unique, that the entries of each "after" are unique and
+ * name jobs of the list, and that no job waits for itself. Fault pointers are relative to the
+ * file's root. Returns 0 or -1.
  */
-static int job_names_check(const struct job_list *list, struct fault *fault)
+static int order_jobs(struct job_list *list, struct fault *fault)
 {
     struct index index;
     int status = -1;
@@ -212,10 +219,10 @@ static int job_names_check(const struct job_list *list, struct fault *fault)
     if (check_unique(&index, fault) < 0)
         goto out;
     for (size_t i = 0; i < list->count; i++) {
-        if (check_after(&index, &list->jobs[i], fault) < 0)
+        if (find_before(&index, &list->jobs[i], fault) < 0)
             goto out;
     }
-    status = check_cycles(&index, fault);
+    status = find_order(list, fault);
 out:
     free(index.jobs);
     return status;
@@ -245,6 +252,7 @@ void job_spec_finish(struct job_spec *job)
     for (size_t i = 0; i < job->after_count; i++)
         free(job->after[i]);
     free(job->after);
+    free(job->before);
     tensor_spec_finish(&job->src);
     tensor_spec_finish(&job->dst);
     expectation_finish(&job->expect);
@@ -256,6 +264,7 @@ void job_list_finish(struct job_list *list)
     for (size_t i = 0; i < list->count; i++)
         job_spec_finish(&list->jobs[i]);
     free(list->jobs);
+    free(list->order);
     buffer_specs_finish(list->buffers, list->buffer_count);
     *list = (struct job_list){0};
 }
@@ -296,7 +305,8 @@ static int read_after(struct job_spec *job, const struct json *object)
     if (count == 0)
         return 0;
     job->after = calloc(count, sizeof *job->after);
-    if (!job->after)
+    job->before = calloc(count, sizeof *job->before);
+    if (!job->after || !job->before)
         return fault_set(object->fault, FAULT_INTERNAL, NULL, "no memory for %zu names", count);
     job->after_count = count;
     while (json_next(&after, &item)) {
@@ -505,7 +515,7 @@ int job_file_parse(const char *text, size_t length, struct job_list *list, struc
     status = read_file(list, &root);
     json_free(&root);
     if (status == 0)
-        status = job_names_check(list, fault);
+        status = order_jobs(list, fault);
     if (status == 0)
         status = find_buffers(list, fault);
     if (status < 0)

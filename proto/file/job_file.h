@@ -25,6 +25,7 @@ struct job_spec {
     char stage[MEMORY_NAME_MAX]; /* memory of the target profile that the job is staged through; or
                                     empty */
     char **after;                /* names of the jobs that must end before this job starts */
+    size_t *before;              /* the indices of these jobs in the list */
     size_t after_count;
     struct expectation expect;
     char pointer[32]; /* JSON pointer of this job in its file: "", "/3" or "/jobs/3" */
@@ -33,6 +34,7 @@ struct job_spec {
 struct job_list {
     struct job_spec *jobs;
     size_t count;
+    size_t *order;               /* indices of the jobs: file order, but predecessors first */
     struct buffer_spec *buffers; /* the buffers that the jobs share */
     size_t buffer_count;
 };
@@ -50,8 +52,8 @@ extern const struct json_limits job_file_limits;
  * [...]}. Members of "defaults" hold for every job without that member; "src", "dst" and "cfg" are
  * merged member by member. Checks everything that needs no tensor file: types, ranges, unknown and
  * duplicate keys, unique names, that "after" names jobs of the same file without a cycle, and that
- * "buffer" names a buffer of the file. Returns 0 with at least one job, or -1 with the fault filled
- * and *list empty.
+ * "buffer" names a buffer of the file. Also orders the jobs (`before`, `order`). Returns 0 with at
+ * least one job, or -1 with the fault filled and *list empty.
  */
 int job_file_parse(const char *text, size_t length, struct job_list *list, struct fault *fault);
 

@@ -556,6 +556,27 @@ static void test_update(void **state)
     job_list_finish(&list);
 }
 
+/* Predecessors are placed just before the first job that waits for them. */
+static void test_order(void **state)
+{
+#define AFTER(name, after)                                                                         \
+    "{\"op\":\"mov\"," SRC "," DST ",\"name\":\"" name "\",\"after\":[" after "]}"
+    static const char text[] = "[" AFTER("a", "\"d\",\"c\"") "," AFTER("b", "") "," AFTER(
+        "c", "\"e\"") "," AFTER("d", "") "," AFTER("e", "\"d\"") "," AFTER("f", "\"a\",\"b\"") "]";
+    static const size_t order[] = {3, 4, 2, 0, 1, 5};
+    struct job_list list;
+    struct fault fault;
+
+    (void)state;
+    assert_no_fault(parse(text, &list, &fault), &fault);
+    assert_int_equal(list.count, COUNT_OF(order));
+    assert_memory_equal(list.order, order, sizeof order);
+    assert_int_equal(list.jobs[0].before[0], 3);
+    assert_int_equal(list.jobs[0].before[1], 2);
+    assert_int_equal(list.jobs[5].before[1], 1);
+    job_list_finish(&list);
+}
+
 static void test_kinds_of_formats(void **state)
 {
     (void)state;
@@ -930,6 +951,7 @@ int main(void)
         cmocka_unit_test(test_bad_dst),
         cmocka_unit_test(test_long_texts),
         cmocka_unit_test(test_update),
+        cmocka_unit_test(test_order),
         cmocka_unit_test(test_format_by_name),
         cmocka_unit_test(test_kinds_of_formats),
         cmocka_unit_test(test_lengths),
