@@ -8,31 +8,35 @@
 #include "proto/json/json.h"
 #include "proto/wire/wire_limits.h"
 
-/* The names of the jobs of a file, and the references to these names in "after". */
+/* The names of the jobs and of the buffers of a file, and the references to these names. */
 
-/* The named jobs of a list, sorted by name, then by position. */
-struct index {
+struct named {
+    const char *name;
+    size_t index;
+};
+
+/* The named jobs, or the buffers, of a list, sorted by name, then by position. */
+struct names {
     const struct job_list *list;
-    const struct job_spec **jobs;
+    bool buffers;
+    struct named *sorted;
     size_t count;
 };
 
 static int by_name(const void *left, const void *right)
 {
-    const struct job_spec *a = *(const struct job_spec *const *)left;
-    const struct job_spec *b = *(const struct job_spec *const *)right;
-    int order = strcmp(a->common.name, b->common.name);
+    const struct named *a = left, *b = right;
+    int order = strcmp(a->name, b->name);
 
-    return order ? order : (a > b) - (a < b);
+    return order ? order : (a->index > b->index) - (a->index < b->index);
 }
 
-static int complain(struct fault *fault, const struct job_spec *job, const char *member,
-                    const char *text)
+static int complain(struct fault *fault, const char *pointer, const char *member, const char *text)
 {
-    char pointer[FAULT_POINTER_MAX];
+    char place[FAULT_POINTER_MAX];
 
-    snprintf(pointer, sizeof pointer, "%s%s", job->pointer, member);
-    return fault_set(fault, FAULT_INVALID_PARAMS, pointer, "%s", text);
+    snprintf(place, sizeof place, "%s%s", pointer, member);
+    return fault_set(fault, FAULT_INVALID_PARAMS, place, "%s", text);
 }
 
 static int no_memory(struct fault *fault)
@@ -40,71 +44,81 @@ static int no_memory(struct fault *fault)
     return fault_set(fault, FAULT_INTERNAL, NULL, "out of memory while ordering the jobs");
 }
 
-static int index_init(struct index *index, const struct job_list *list, struct fault *fault)
+enum { PLACE_MAX = 48 }; /* bytes of the JSON pointer of a job or buffer */
+
+/* Returns the JSON pointer of a job or buffer; `out` has space for it. */
+static const char *pointer_of(const struct names *names, size_t index, char out[PLACE_MAX])
 {
-    *index = (struct index){.list = list};
-    index->jobs = calloc(list->count, sizeof *index->jobs);
-    if (!index->jobs)
-        return no_memory(fault);
-    for (size_t i = 0; i < list->count; i++) {
-        if (list->jobs[i].common.name)
-            index->jobs[index->count++] = &list->jobs[i];
-    }
-    qsort(index->jobs, index->count, sizeof *index->jobs, by_name);
-    return 0;
+    if (!names->buffers)
+        return names->list->jobs[index].pointer;
+    snprintf(out, PLACE_MAX, "/buffers/%zu", index);
+    return out;
 }
 
-static const struct job_spec *find(const struct index *index, const char *name)
+static int check_unique(const struct names *names, struct fault *fault)
 {
-    size_t low = 0, high = index->count;
+    for (size_t i = 1; i < names->count; i++) {
+        const struct named *name = &names->sorted[i], *other = name - 1;
+        char text[FAULT_TEXT_MAX], pointer[PLACE_MAX];
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        int order = strcmp(name, index->jobs[middle]->common.name);
-
-        if (order == 0)
-            return index->jobs[middle];
-        if (order < 0)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return NULL;
-}
-
-static int check_unique(const struct index *index, struct fault *fault)
-{
-    for (size_t i = 1; i < index->count; i++) {
-        const struct job_spec *job = index->jobs[i], *other = index->jobs[i - 1];
-        char text[FAULT_TEXT_MAX];
-
-        if (strcmp(job->common.name, other->common.name) != 0)
+        if (strcmp(name->name, other->name) != 0)
             continue;
-        snprintf(text, sizeof text, "name: \"%s\" is already the name of the job %s",
-                 job->common.name, other->pointer);
-        return complain(fault, job, "/name", text);
+        snprintf(text, sizeof text, "name: \"%s\" is already the name of the %s %s", name->name,
+                 names->buffers ? "buffer" : "job", pointer_of(names, other->index, pointer));
+        return complain(fault, pointer_of(names, name->index, pointer), "/name", text);
     }
     return 0;
+}
+
+/* Sorts the names. Refuses a name that is given twice. The caller frees names->sorted, also after a
+ * failure. */
+static int names_init(struct names *names, const struct job_list *list, bool buffers,
+                      struct fault *fault)
+{
+    const size_t count = buffers ? list->buffer_count : list->count;
+
+    *names = (struct names){.list = list, .buffers = buffers};
+    names->sorted = calloc(count + 1, sizeof *names->sorted);
+    if (!names->sorted)
+        return no_memory(fault);
+    for (size_t i = 0; i < count; i++) {
+        const char *name = buffers ? list->buffers[i].name : list->jobs[i].common.name;
+
+        if (name)
+            names->sorted[names->count++] = (struct named){name, i};
+    }
+    qsort(names->sorted, names->count, sizeof *names->sorted, by_name);
+    return check_unique(names, fault);
+}
+
+static int by_key(const void *name, const void *entry)
+{
+    return strcmp(name, ((const struct named *)entry)->name);
+}
+
+static const struct named *find(const struct names *names, const char *name)
+{
+    return bsearch(name, names->sorted, names->count, sizeof *names->sorted, by_key);
 }
 
 /* Fills job->before. */
-static int find_before(const struct index *index, struct job_spec *job, struct fault *fault)
+static int find_before(const struct names *names, struct job_spec *job, struct fault *fault)
 {
     for (size_t i = 0; i < job->after_count; i++) {
-        const struct job_spec *found = find(index, job->after[i]);
+        const struct named *found = find(names, job->after[i]);
         char member[32], text[FAULT_TEXT_MAX];
 
         snprintf(member, sizeof member, "/after/%zu", i);
         if (!found) {
             snprintf(text, sizeof text, "after[%zu]: no job of this file is named \"%s\"", i,
                      job->after[i]);
-            return complain(fault, job, member, text);
+            return complain(fault, job->pointer, member, text);
         }
-        job->before[i] = (size_t)(found - index->list->jobs);
+        job->before[i] = found->index;
         for (size_t k = 0; k < i; k++) {
             if (job->before[k] == job->before[i]) {
                 snprintf(text, sizeof text, "after[%zu]: \"%s\" is given twice", i, job->after[i]);
-                return complain(fault, job, member, text);
+                return complain(fault, job->pointer, member, text);
             }
         }
     }
@@ -144,7 +158,7 @@ static int complain_cycle(const struct walk *walk, size_t first, struct fault *f
     if (length < sizeof text)
         snprintf(text + length, sizeof text - length, "%s", jobs[first].common.name);
     snprintf(member, sizeof member, "/after/%zu", top->next - 1);
-    return complain(fault, &jobs[top->job], member, text);
+    return complain(fault, jobs[top->job].pointer, member, text);
 }
 
 /* Searches depth-first from one job; not recursive, because a chain of jobs can be very long. */
@@ -211,20 +225,14 @@ out:
  */
 static int order_jobs(struct job_list *list, struct fault *fault)
 {
-    struct index index;
-    int status = -1;
+    struct names names;
+    int status = names_init(&names, list, false, fault);
 
-    if (index_init(&index, list, fault) < 0)
-        goto out;
-    if (check_unique(&index, fault) < 0)
-        goto out;
-    for (size_t i = 0; i < list->count; i++) {
-        if (find_before(&index, &list->jobs[i], fault) < 0)
-            goto out;
-    }
-    status = find_order(list, fault);
-out:
-    free(index.jobs);
+    for (size_t i = 0; i < list->count && status == 0; i++)
+        status = find_before(&names, &list->jobs[i], fault);
+    if (status == 0)
+        status = find_order(list, fault);
+    free(names.sorted);
     return status;
 }
 
@@ -459,17 +467,48 @@ static int read_file(struct job_list *list, const struct json *root)
     return read_jobs(list, &jobs, &defaults);
 }
 
+/* Returns the buffer name that is most like an unknown one, or null. */
+static const char *nearest_buffer(const struct job_list *list, const char *name)
+{
+    const char **names = calloc(list->buffer_count + 1, sizeof *names);
+    const char *nearest;
+
+    for (size_t i = 0; names && i < list->buffer_count; i++)
+        names[i] = list->buffers[i].name;
+    nearest = names ? nearest_word(name, names) : NULL;
+    free(names);
+    return nearest;
+}
+
+static int complain_buffer(const struct job_list *list, const char *pointer, const char *side,
+                           const char *name, struct fault *fault)
+{
+    const char *nearest = nearest_buffer(list, name);
+
+    if (list->buffer_count == 0)
+        return fault_set(fault, FAULT_INVALID_PARAMS, pointer,
+                         "%s.buffer: \"%s\" given, but the file has no \"buffers\" (in the form "
+                         "{\"buffers\": [...], \"jobs\": [...]})",
+                         side, name);
+    return fault_set(fault, FAULT_INVALID_PARAMS, pointer,
+                     "%s.buffer: no buffer of this file is named \"%s\"%s%s%s", side, name,
+                     nearest ? "; did you mean \"" : "", nearest ? nearest : "",
+                     nearest ? "\"?" : "");
+}
+
 /* Finds the buffer that a tensor names. `side`: "src" or "dst". */
-static int find_buffer(struct tensor_spec *spec, const struct buffer_index *index,
+static int find_buffer(struct tensor_spec *spec, const struct names *buffers,
                        const struct job_spec *job, const char *side, struct fault *fault)
 {
+    const struct named *found = spec->buffer ? find(buffers, spec->buffer) : NULL;
     char pointer[FAULT_POINTER_MAX];
-    struct fault why;
 
-    if (!spec->buffer || buffer_index_find(index, spec->buffer, &spec->buffer_index, &why) == 0)
+    if (found)
+        spec->buffer_index = found->index;
+    if (found || !spec->buffer)
         return 0;
     snprintf(pointer, sizeof pointer, "%s/%s/buffer", job->pointer, side);
-    return fault_set(fault, FAULT_INVALID_PARAMS, pointer, "%s.buffer: %s", side, why.text);
+    return complain_buffer(buffers->list, pointer, side, spec->buffer, fault);
 }
 
 /* Refuses an expected file or digest if dst is a buffer: mlictl compares only output files. */
@@ -490,17 +529,18 @@ static int check_expected(const struct job_spec *job, struct fault *fault)
 /* Finds the buffers that the jobs name, after all buffers and jobs were read. */
 static int find_buffers(struct job_list *list, struct fault *fault)
 {
-    struct buffer_index index;
-    int status = buffer_index_init(&index, list->buffers, list->buffer_count, fault);
+    struct names buffers;
+    int status = names_init(&buffers, list, true, fault);
 
     for (size_t i = 0; i < list->count && status == 0; i++) {
         struct job_spec *job = &list->jobs[i];
 
-        if (find_buffer(&job->src, &index, job, "src", fault) < 0 ||
-            find_buffer(&job->dst, &index, job, "dst", fault) < 0 || check_expected(job, fault) < 0)
+        if (find_buffer(&job->src, &buffers, job, "src", fault) < 0 ||
+            find_buffer(&job->dst, &buffers, job, "dst", fault) < 0 ||
+            check_expected(job, fault) < 0)
             status = -1;
     }
-    buffer_index_finish(&index);
+    free(buffers.sorted);
     return status;
 }
 

@@ -15,8 +15,6 @@
 #include "proto/wire/job.h"
 #include "proto/wire/tensor_desc.h"
 
-struct buffer_spec;
-
 /* The SHA-256 of a file as text: "sha256:" and 64 hexadecimal digits. */
 
 enum { SHA256_SIZE = 32, SHA256_TEXT_SIZE = sizeof "sha256:" + 2 * SHA256_SIZE };
@@ -55,12 +53,6 @@ enum file_format {
 #undef FILE_FORMAT_ENUM
 };
 
-/* The buffers of a job file, and pointers to them sorted by name. */
-struct buffer_index {
-    const struct buffer_spec *buffers;
-    const struct buffer_spec **sorted;
-    size_t count;
-};
 
 struct tensor_spec {
     char *file;              /* path as written in the job, relative to the job file; or null */
@@ -176,12 +168,3 @@ void buffer_specs_write(struct jsonw *w, const struct buffer_spec *buffers, size
 
 /** Reads "buffers", which may be absent, into a new array. Sets *count also on failure. */
 int buffer_specs_read(const struct json *array, struct buffer_spec **buffers, size_t *count);
-
-/** Sorts the buffers. Refuses a name that two buffers have. */
-int buffer_index_init(struct buffer_index *index, const struct buffer_spec *buffers, size_t count,
-                      struct fault *fault);
-/** Frees the index, also after a failure of buffer_index_init(). */
-void buffer_index_finish(struct buffer_index *index);
-/** Sets *found to the index of the buffer `name`. If there is none, the fault suggests a name. */
-int buffer_index_find(const struct buffer_index *index, const char *name, size_t *found,
-                      struct fault *fault);
