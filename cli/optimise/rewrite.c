@@ -87,8 +87,7 @@ static int find_all(struct program *p, struct predecessors *found, const size_t 
         const struct program_step *step = &p->steps[i];
 
         for (size_t k = 0; k < step->job->after_count; k++) {
-            if (add_or_inherit(p, found, &found[i],
-                               step_of[p->file->list.jobs[step->index].before[k]]))
+            if (add_or_inherit(p, found, &found[i], step_of[step->job->before[k]]))
                 return -1;
         }
         if (step->alive && step->chosen != 0 && protect(p, found, i))

@@ -306,10 +306,7 @@ static int produce(const struct execution *execution, struct resolved *r, struct
         return 0;
     int fd = outcome->exit == EXIT_CODE_DONE ? output_take(&r->output)
                                              : fcntl(r->output.fd, F_DUPFD_CLOEXEC, 0);
-    if (fd < 0)
-        return fault_set(&outcome->fault, FAULT_IO_ERROR, NULL, "cannot keep the output: %s",
-                         strerror(errno));
-    int error = produced_add(execution->produced, r->dst_path, &r->whole, fd);
+    int error = fd < 0 ? -errno : produced_add(execution->produced, r->dst_path, &r->whole, fd);
     if (!error)
         error = produce_params(execution, r);
     return error ? fault_set(&outcome->fault, FAULT_IO_ERROR, NULL, "cannot keep the output: %s",
@@ -511,6 +508,10 @@ int detach_begin(void *context, const struct job_file *file, struct fault *fault
     struct detach *detach = context;
 
     races_begin(&detach->races, file);
+    free(detach->numbers);
+    detach->numbers = calloc(file->list.count, sizeof(*detach->numbers));
+    if (!detach->numbers)
+        return fault_no_memory(fault);
     if (detach->rules && job_rules_begin(detach->rules, file, fault))
         return -1;
     return job_buffers_begin(&detach->buffers, detach->link, file, fault);
@@ -551,16 +552,6 @@ static int check_detached(const struct detach *detach, const struct job_spec *jo
         return fault_set(fault, FAULT_INVALID_PARAMS, "/dst/params",
                          "dst.params: not allowed with --detach: the job must end first");
     return 0;
-}
-
-static int begin_file(struct detach *detach, const struct job_file *file, struct fault *fault)
-{
-    if (detach->file == file)
-        return 0;
-    free(detach->numbers);
-    detach->file = file;
-    detach->numbers = calloc(file->list.count, sizeof(*detach->numbers));
-    return detach->numbers ? 0 : fault_no_memory(fault);
 }
 
 /* Remembers the file that a job will fill. The job's number is set when the daemon has given
@@ -624,20 +615,12 @@ static int add_races(struct detach *detach, const struct job_file *file, const s
 }
 
 /* Fills "after" with the numbers that the daemon gave to the predecessors. */
-static int refer(const struct detach *detach, size_t index, struct job_ref *refs,
-                 struct job_refs *after, struct fault *fault)
+static void refer(const struct detach *detach, const struct job_spec *job, struct job_ref *refs,
+                  struct job_refs *after)
 {
-    const struct job_spec *job = &detach->file->list.jobs[index];
-
-    if (job->after_count > JOB_AFTER_MAX)
-        return fault_set(fault, FAULT_INVALID_PARAMS, "/after",
-                         "after: %zu jobs given; at most %d are possible with --detach",
-                         job->after_count, JOB_AFTER_MAX);
     for (size_t i = 0; i < job->after_count; i++)
-        refs[i] =
-            (struct job_ref){.number = detach->numbers[detach->file->list.jobs[index].before[i]]};
+        refs[i] = (struct job_ref){.number = detach->numbers[job->before[i]]};
     *after = (struct job_refs){refs, job->after_count};
-    return 0;
 }
 
 /* If the daemon has forgotten the job that writes the source, the fault names the source: that job
@@ -683,16 +666,16 @@ static int run_detached(struct detach *detach, const struct job_file *file,
     struct resolved r;
     size_t index = (size_t)(job - file->list.jobs);
 
-    if (check_detached(detach, job, fault) || begin_file(detach, file, fault))
+    if (check_detached(detach, job, fault))
         return -1;
     int status = resolved_init(&r, file, job, NULL, fault);
     if (status == 0) {
         outcome_describe(outcome, &r);
         job_buffers_refer(&detach->buffers, &r);
         r.wire.detach = true;
+        refer(detach, job, refs, &r.wire.after);
         status = submission_check_rules(detach->rules, file, &r, fault) ||
                  add_races(detach, file, &r, fault) ||
-                 refer(detach, index, refs, &r.wire.after, fault) ||
                  refer_to_source(detach, &r, refs, &r.wire.after, fault) ||
                  submission_lift_source(detach->link, &r, fault) ||
                  submission_prepare_output(&r, fault) || submission_write_header(&r, fault) ||

@@ -97,11 +97,10 @@ struct detached_output {
 struct detach {
     struct daemon_link *link;
     const struct print_style *style; /* style of warnings */
-    const struct job_file *file;     /* the job file of `numbers` */
-    uint64_t *numbers;               /* numbers of the jobs at the daemon; owned; 0: not sent */
-    struct job_buffers buffers; /* buffers of `file`; detached jobs keep the memory that they use */
-    struct job_rules *rules;    /* like `rules` of struct execution */
-    struct races races;         /* of `file` */
+    uint64_t *numbers; /* numbers of the jobs of the file at the daemon; owned; 0: not sent */
+    struct job_buffers buffers;      /* of the file; detached jobs keep the memory that they use */
+    struct job_rules *rules;         /* like `rules` of struct execution */
+    struct races races;              /* of the file */
     struct detached_output *outputs; /* outputs of the detached jobs of all files; owned */
     size_t output_count, output_capacity;
 };

@@ -127,14 +127,18 @@ static int read_format(struct tensor_spec *spec, const struct json *object)
     return 0;
 }
 
+static int read_text(const struct json *object, const char *key, size_t max, char **out)
+{
+    struct json value = json_member(object, key);
+
+    return json_present(&value) ? json_string_copy(&value, max, out) : 0;
+}
+
 /* Reads the members that name a tensor in a file. */
 static int read_names(struct tensor_spec *spec, const struct json *object)
 {
-    struct json file = json_member(object, "file"), tensor = json_member(object, "tensor");
-
-    if (json_present(&file) && json_string_copy(&file, JOB_PATH_MAX, &spec->file) < 0)
-        return -1;
-    if (json_present(&tensor) && json_string_copy(&tensor, JOB_TENSOR_MAX, &spec->tensor) < 0)
+    if (read_text(object, "file", JOB_PATH_MAX, &spec->file) < 0 ||
+        read_text(object, "tensor", JOB_TENSOR_MAX, &spec->tensor) < 0)
         return -1;
     return read_format(spec, object);
 }
@@ -142,18 +146,12 @@ static int read_names(struct tensor_spec *spec, const struct json *object)
 int tensor_spec_read_place(struct tensor_spec *spec, const struct json *object)
 {
     struct json buffer = json_member(object, "buffer");
-    struct json update = json_member(object, "update");
-    struct json parameters = json_member(object, "params");
 
-    if (read_names(spec, object) < 0)
-        return -1;
-    if (json_present(&buffer) && job_name_read(&buffer, &spec->buffer) < 0)
-        return -1;
-    if (json_present(&update) && json_bool(&update, &spec->update) < 0)
-        return -1;
-    if (json_present(&parameters) && json_string_copy(&parameters, JOB_PATH_MAX, &spec->params) < 0)
-        return -1;
-    if (memory_name_read(object, spec->memory) < 0)
+    if (read_names(spec, object) < 0 ||
+        (json_present(&buffer) && job_name_read(&buffer, &spec->buffer) < 0) ||
+        optional_bool(object, "update", &spec->update) < 0 ||
+        read_text(object, "params", JOB_PATH_MAX, &spec->params) < 0 ||
+        memory_name_read(object, spec->memory) < 0)
         return -1;
     return optional_u64(object, "offset", &spec->offset);
 }
