@@ -83,19 +83,21 @@ const char *job_shown(char out[JOB_SHOWN_MAX], const struct job_spec *job)
     return out;
 }
 
-/* The files that the jobs write. */
+/* The files that several jobs use. */
 
-struct written {
+enum use_kind { USE_WRITE, USE_FAIL /* the job expects an error: it writes nothing */, USE_READ };
+
+struct use {
     char *place; /* equal for all paths of the file; owned */
     struct job_spec *job;
-    size_t position;  /* of the job, in the order of running */
-    bool fails;       /* the job expects an error: it writes nothing */
-    const char *name; /* dst.file or dst.params; borrowed */
+    size_t position; /* of the job, in the order of running */
+    enum use_kind kind;
+    const char *name; /* src.file, dst.file or dst.params; borrowed */
 };
 
-struct outputs {
+struct uses {
     struct job_file *file;
-    struct written *list;
+    struct use *list;
     char **place; /* of the dst of each job; borrowed; null: none */
     size_t count;
     bool shared; /* two jobs write the same file */
@@ -118,46 +120,44 @@ static char *place_text_of(const struct job_file *file, const char *name)
     return text;
 }
 
-static int add_written(struct outputs *outputs, size_t position, const char *name)
+static int add_use(struct uses *uses, size_t position, const char *name, enum use_kind kind)
 {
-    struct job_spec *job = &outputs->file->list.jobs[outputs->file->list.order[position]];
-    char *place = name ? place_text_of(outputs->file, name) : NULL;
+    struct job_spec *job = &uses->file->list.jobs[uses->file->list.order[position]];
+    char *place = name ? place_text_of(uses->file, name) : NULL;
 
     if (!place)
         return name && errno == ENOMEM ? -1 : 0;
     if (name == job->dst.file)
-        outputs->place[job - outputs->file->list.jobs] = place;
-    outputs->list[outputs->count++] =
-        (struct written){place, job, position, job->expect.kind == EXPECT_ERROR, name};
+        uses->place[job - uses->file->list.jobs] = place;
+    uses->list[uses->count++] = (struct use){place, job, position, kind, name};
     return 0;
 }
 
-/* Orders files by their place, then those of jobs that write something first, in the order of
- * running. */
+/* Orders files by their place, then writes first, in the order of running. */
 static int by_place(const void *left, const void *right)
 {
-    const struct written *a = left, *b = right;
+    const struct use *a = left, *b = right;
     const int order = strcmp(a->place, b->place);
 
-    if (order || a->fails != b->fails)
-        return order ? order : a->fails - b->fails;
+    if (order || a->kind != b->kind)
+        return order ? order : (int)a->kind - (int)b->kind;
     return (a->position > b->position) - (a->position < b->position);
 }
 
-static bool is_dst(const struct written *written)
+static bool is_dst(const struct use *use)
 {
-    return written->name == written->job->dst.file;
+    return use->name == use->job->dst.file;
 }
 
 /* Returns whether a job writes a part of the tensor that the first job makes. */
-static bool is_part(const struct written *first, const struct written *later)
+static bool is_part(const struct use *first, const struct use *later)
 {
     return is_dst(first) && is_dst(later) && later->position > first->position &&
            tensor_spec_makes(&first->job->dst) && tensor_spec_makes(&later->job->dst);
 }
 
 /* Requires that both jobs describe the same tensor. */
-static int check_part(const struct written *first, const struct written *later, struct fault *fault)
+static int check_part(const struct use *first, const struct use *later, struct fault *fault)
 {
     const struct tensor_spec *a = &first->job->dst, *b = &later->job->dst;
     char pointer[FAULT_POINTER_MAX], maker[JOB_SHOWN_MAX], shape[PRINT_TEXT_MAX];
@@ -177,11 +177,11 @@ static int check_part(const struct written *first, const struct written *later, 
 
 /* Refuses a job that would replace the file of an earlier job. A later job may write the same file
  * of parameters if it writes the same tensor. */
-static int check_pair(const struct outputs *outputs, const struct written *first,
-                      const struct written *later, struct fault *fault)
+static int check_pair(const struct uses *uses, const struct use *first, const struct use *later,
+                      struct fault *fault)
 {
-    const struct job_spec *jobs = outputs->file->list.jobs;
-    const char *a = outputs->place[first->job - jobs], *b = outputs->place[later->job - jobs];
+    const struct job_spec *jobs = uses->file->list.jobs;
+    const char *a = uses->place[first->job - jobs], *b = uses->place[later->job - jobs];
     const char *member = is_dst(later) ? "file" : "params";
     char pointer[FAULT_POINTER_MAX], one[JOB_SHOWN_MAX], two[JOB_SHOWN_MAX], shown[PRINT_PATH_MAX];
 
@@ -201,126 +201,94 @@ static int check_pair(const struct outputs *outputs, const struct written *first
             : "");
 }
 
-/* Compares the first job that writes a file with the jobs that write it later. Returns null, or the
- * first entry that is at fault. */
-static const struct written *join(struct outputs *outputs, const struct written *group,
-                                  size_t count, struct fault *fault)
+/* Compares the first job that writes a file with the jobs that use it later. Returns null, or the
+ * first use that is at fault. */
+static const struct use *join(struct uses *uses, const struct use *group, size_t count,
+                              struct fault *fault)
 {
-    const struct job_spec *jobs = outputs->file->list.jobs;
-    const size_t first = (size_t)(group->job - jobs);
+    struct job_file *file = uses->file;
+    const size_t first = (size_t)(group->job - file->list.jobs);
 
-    for (size_t i = 0; i < count && !group->fails; i++) {
-        const bool part = i > 0 && is_part(group, &group[i]);
+    for (size_t i = 0; i < count && group->kind == USE_WRITE; i++) {
+        const struct use *use = &group[i];
+        const size_t index = (size_t)(use->job - file->list.jobs);
 
-        if (part && !group[i].fails && check_part(group, &group[i], fault))
-            return &group[i];
-        if (part)
-            group[i].job->dst.update = group[i].job->dst.part = true;
-        if (group[i].fails)
-            continue;
-        if (check_pair(outputs, group, &group[i], fault))
-            return &group[i];
-        if (is_dst(&group[i]))
-            outputs->file->output[group[i].job - jobs] = first;
-        outputs->shared |= i > 0 && is_dst(&group[i]);
+        if (i > 0 && use->kind != USE_READ && is_part(group, use)) {
+            if (use->kind == USE_WRITE && check_part(group, use, fault))
+                return use;
+            use->job->dst.update = use->job->dst.part = true;
+        }
+        if (use->kind == USE_WRITE && check_pair(uses, group, use, fault))
+            return use;
+        if (use->kind == USE_WRITE && is_dst(use)) {
+            file->output[index] = first;
+            uses->shared |= i > 0;
+        } else if (use->kind == USE_READ && is_dst(group)) {
+            file->input[index] = first;
+        }
     }
     return NULL;
 }
 
-/* Returns the first job that writes the file of a src, as an index; SIZE_MAX: no job does. */
-static size_t writer_of(const struct outputs *outputs, const char *place)
-{
-    size_t low = 0, high = outputs->count;
-
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-
-        if (strcmp(outputs->list[middle].place, place) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    const struct written *found = &outputs->list[low];
-    if (low == outputs->count || strcmp(found->place, place) != 0 || !is_dst(found))
-        return SIZE_MAX;
-    return outputs->file->output[found->job - outputs->file->list.jobs];
-}
-
-static int find_inputs(struct outputs *outputs)
-{
-    struct job_file *file = outputs->file;
-
-    for (size_t i = 0; i < file->list.count; i++) {
-        const char *name = file->list.jobs[i].src.file;
-        char *place = name ? place_text_of(file, name) : NULL;
-
-        if (name && !place && errno == ENOMEM)
-            return -1;
-        file->input[i] = place ? writer_of(outputs, place) : SIZE_MAX;
-        free(place);
-    }
-    return 0;
-}
-
 /* Adds the files of all jobs, and sorts them by their place. */
-static int list_outputs(struct outputs *outputs)
+static int list_uses(struct uses *uses)
 {
-    struct job_file *file = outputs->file;
+    struct job_file *file = uses->file;
 
     for (size_t i = 0; i < file->list.count; i++) {
         const struct job_spec *job = &file->list.jobs[file->list.order[i]];
+        const bool fails = job->expect.kind == EXPECT_ERROR;
 
-        file->output[i] = SIZE_MAX;
-        if (add_written(outputs, i, job->dst.file) ||
-            (job->expect.kind != EXPECT_ERROR && add_written(outputs, i, job->dst.params)))
+        file->output[i] = file->input[i] = SIZE_MAX;
+        if (add_use(uses, i, job->dst.file, fails ? USE_FAIL : USE_WRITE) ||
+            add_use(uses, i, fails ? NULL : job->dst.params, USE_WRITE) ||
+            add_use(uses, i, job->src.file, USE_READ))
             return -1;
     }
-    if (outputs->count > 0)
-        qsort(outputs->list, outputs->count, sizeof(*outputs->list), by_place);
+    if (uses->count > 0)
+        qsort(uses->list, uses->count, sizeof(*uses->list), by_place);
     return 0;
 }
 
 /* Joins the jobs of each file. Of several faults, the fault of the first job counts. */
-static int join_all(struct outputs *outputs, struct fault *fault)
+static int join_all(struct uses *uses, struct fault *fault)
 {
-    const struct written *first = NULL;
+    const struct use *first = NULL;
 
-    for (size_t i = 0, size; i < outputs->count; i += size) {
-        for (size = 1; i + size < outputs->count &&
-                       strcmp(outputs->list[i].place, outputs->list[i + size].place) == 0;)
+    for (size_t i = 0, size; i < uses->count; i += size) {
+        for (size = 1; i + size < uses->count &&
+                       strcmp(uses->list[i].place, uses->list[i + size].place) == 0;)
             size++;
         struct fault found;
-        const struct written *wrong = join(outputs, &outputs->list[i], size, &found);
+        const struct use *wrong = join(uses, &uses->list[i], size, &found);
         if (wrong && (!first || wrong->position < first->position)) {
             first = wrong;
             *fault = found;
         }
     }
-    if (first)
-        return -1;
-    return outputs->shared && find_inputs(outputs) ? fault_no_memory(fault) : 0;
+    return first ? -1 : 0;
 }
 
 /* Fills file->output and file->input. Returns 0 or -1. */
-static int find_outputs(struct job_file *file, struct fault *fault)
+static int find_uses(struct job_file *file, struct fault *fault)
 {
     const size_t count = file->list.count;
-    struct outputs outputs = {.file = file,
-                              .list = calloc(2 * count, sizeof(*outputs.list)),
-                              .place = calloc(count, sizeof(*outputs.place))};
+    struct uses uses = {.file = file,
+                        .list = calloc(3 * count, sizeof(*uses.list)),
+                        .place = calloc(count, sizeof(*uses.place))};
     int status = 0;
 
     file->output = calloc(count, sizeof(*file->output));
     file->input = calloc(count, sizeof(*file->input));
-    if (!outputs.list || !outputs.place || !file->output || !file->input || list_outputs(&outputs))
+    if (!uses.list || !uses.place || !file->output || !file->input || list_uses(&uses))
         status = fault_no_memory(fault);
     else
-        status = join_all(&outputs, fault);
-    for (size_t i = 0; i < outputs.count; i++)
-        free(outputs.list[i].place);
-    free(outputs.list);
-    free(outputs.place);
-    if (!outputs.shared) {
+        status = join_all(&uses, fault);
+    for (size_t i = 0; i < uses.count; i++)
+        free(uses.list[i].place);
+    free(uses.list);
+    free(uses.place);
+    if (!uses.shared) {
         free(file->output);
         free(file->input);
         file->output = file->input = NULL;
@@ -332,7 +300,7 @@ int job_file_load_text(struct job_file *file, const char *path, const struct tex
                        struct fault *fault)
 {
     *file = (struct job_file){.path = path};
-    if (parse(file, text, fault) == 0 && (file->list.count == 1 || find_outputs(file, fault) == 0))
+    if (parse(file, text, fault) == 0 && (file->list.count == 1 || find_uses(file, fault) == 0))
         return 0;
     job_file_finish(file);
     return -1;
