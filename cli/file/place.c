@@ -123,6 +123,12 @@ bool place_of_planned(const char *path, struct place *place)
     return found;
 }
 
+bool place_is_impossible(int error)
+{
+    return error == ENOENT || error == ENOTDIR || error == ELOOP || error == ENAMETOOLONG ||
+           error == EACCES;
+}
+
 bool place_of(const char *path, struct place *place)
 {
     if (!place_of_planned(path, place))

@@ -39,6 +39,10 @@ bool place_of(const char *path, struct place *place);
  */
 bool place_of_planned(const char *path, struct place *place);
 
+/** Returns whether `error`, the errno of place_of_planned(), means that no file can be at the path.
+ */
+bool place_is_impossible(int error);
+
 /** Compares two places, or structures that begin with a place, for tsearch(); 0: the same file. */
 int place_compare(const void *a, const void *b);
 

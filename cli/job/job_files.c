@@ -103,8 +103,8 @@ struct uses {
     bool shared; /* two jobs write the same file */
 };
 
-/* Writes a file's directory and the rest of its path as a string on the heap. Null: no file can be
- * at the path, and the job itself will fail; or out of memory (ENOMEM). */
+/* Writes a file's directory and the rest of its path as a string on the heap. Returns null with
+ * errno set if that fails. */
 static char *place_text_of(const struct job_file *file, const char *name)
 {
     char *path = job_file_path(file, name), *text = NULL;
@@ -125,8 +125,9 @@ static int add_use(struct uses *uses, size_t position, const char *name, enum us
     struct job_spec *job = &uses->file->list.jobs[uses->file->list.order[position]];
     char *place = name ? place_text_of(uses->file, name) : NULL;
 
+    /* If no file can be at the path, the job itself will fail. */
     if (!place)
-        return name && errno == ENOMEM ? -1 : 0;
+        return name && !place_is_impossible(errno) ? -errno : 0;
     if (name == job->dst.file)
         uses->place[job - uses->file->list.jobs] = place;
     uses->list[uses->count++] = (struct use){place, job, position, kind, name};
@@ -231,7 +232,7 @@ static const struct use *join(struct uses *uses, const struct use *group, size_t
 }
 
 /* Adds the files of all jobs, and sorts them by their place. */
-static int list_uses(struct uses *uses)
+static int list_uses(struct uses *uses, struct fault *fault)
 {
     struct job_file *file = uses->file;
 
@@ -240,10 +241,15 @@ static int list_uses(struct uses *uses)
         const bool fails = job->expect.kind == EXPECT_ERROR;
 
         file->output[i] = file->input[i] = SIZE_MAX;
-        if (add_use(uses, i, job->dst.file, fails ? USE_FAIL : USE_WRITE) ||
-            add_use(uses, i, fails ? NULL : job->dst.params, USE_WRITE) ||
-            add_use(uses, i, job->src.file, USE_READ))
-            return -1;
+        int error = add_use(uses, i, job->dst.file, fails ? USE_FAIL : USE_WRITE);
+
+        if (!error)
+            error = add_use(uses, i, fails ? NULL : job->dst.params, USE_WRITE);
+        if (!error)
+            error = add_use(uses, i, job->src.file, USE_READ);
+        if (error)
+            return fault_set(fault, FAULT_IO_ERROR, job->pointer,
+                             "a file of the job cannot be looked up: %s", strerror(-error));
     }
     if (uses->count > 0)
         qsort(uses->list, uses->count, sizeof(*uses->list), by_place);
@@ -280,10 +286,10 @@ static int find_uses(struct job_file *file, struct fault *fault)
 
     file->output = calloc(count, sizeof(*file->output));
     file->input = calloc(count, sizeof(*file->input));
-    if (!uses.list || !uses.place || !file->output || !file->input || list_uses(&uses))
+    if (!uses.list || !uses.place || !file->output || !file->input)
         status = fault_no_memory(fault);
-    else
-        status = join_all(&uses, fault);
+    else if (list_uses(&uses, fault) || join_all(&uses, fault))
+        status = -1;
     for (size_t i = 0; i < uses.count; i++)
         free(uses.list[i].place);
     free(uses.list);

@@ -36,20 +36,13 @@ static struct produced_file *make_room(struct produced *produced, const struct p
     return node ? *node : NULL;
 }
 
-/* Returns whether no file can be at the path: then no earlier job has written a file there. */
-static bool is_no_path(int error)
-{
-    return error == ENOENT || error == ENOTDIR || error == ELOOP || error == ENAMETOOLONG ||
-           error == EACCES;
-}
-
 int produced_add(struct produced *produced, const char *path, const struct tensor_file *file,
                  int fd)
 {
     struct place place;
     int error = place_of_planned(path, &place) ? 0 : errno;
 
-    if (is_no_path(error) && fd < 0)
+    if (place_is_impossible(error) && fd < 0)
         return 0;
     struct produced_file *added = error ? NULL : make_room(produced, &place);
 
@@ -72,7 +65,7 @@ int produced_find(const struct produced *produced, const char *path,
     if (!produced->files)
         return 0;
     if (!place_of_planned(path, &wanted.place))
-        return is_no_path(errno) ? 0 : -1;
+        return place_is_impossible(errno) ? 0 : -1;
     struct produced_file *const *node = tfind(&wanted, &produced->files, place_compare);
     *found = node ? &(*node)->file : NULL;
     return 0;

@@ -36,6 +36,8 @@ ONE = {"in.npy": IN, "job.json": job()}
 TWO = {"in.npy": IN, "jobs.json": text([
     {"name": "first", **mov("in.npy", "a.npy", perm_dim=[2, 0, 1])},
     {"name": "second", "after": ["first"], **mov("a.npy", "b.npy")}])}
+PARTS = {"in.npy": IN, "jobs.json": text([
+    mov("in.npy", {"file": "both.npy", "shape": [4, 12, 3]}, dst_offset=[0, 6 * i, 0]) for i in range(2)])}
 CHAIN = {"in.npy": IN, "jobs.json": text({
     "buffers": [{"name": "tile", "bytes": 144}],
     "jobs": [mov("in.npy", {"buffer": "tile"}, name="load"), mov({"buffer": "tile", "type": "fx16", "shape": [4, 6, 3]}, "b.npy", after=["load"])]})}
@@ -133,6 +135,7 @@ def local():
         Scene("mov", ("mov", "in.npy", "out.npy", "--perm", "2,0,1"), ONE),
         Scene("permute", ("permute", "in.npy", "out.npy", "--perm", "2,0,1"), ONE),
         Scene("validate", ("validate", "job.json"), ONE),
+        Scene("validate-parts", ("validate", "jobs.json"), PARTS),
         Scene("validate-json", ("validate", "--json", "job.json"), ONE),
         Scene("validate-board", ("validate", "job.json", *profile("zynqmp-zdma")), ONE),
         Scene("make", ("make", "mov", "in.npy", "out.npy", "--perm", "2,0,1"), ONE),
