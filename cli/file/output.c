@@ -468,37 +468,29 @@ void output_finish(struct output *output)
     *output = (struct output){.fd = -1, .directory = -1};
 }
 
-int output_save(const char *path, const void *bytes, size_t size, bool replace, struct fault *fault)
+/* Writes a whole file. Replaces only a file that output_check_begin() accepts; with `begin` null,
+ * none. */
+static int save(const char *path, const void *bytes, size_t size, const char *begin,
+                const char *what, struct fault *fault)
 {
     struct output output;
-
-    if (!bytes)
-        return fault_no_memory(fault);
     int status = output_init(&output, path, NULL, fault);
+
     if (status == 0)
-        status = output_check_fresh(&output, replace, fault);
+        status = begin ? output_check_begin(&output, begin, what, fault)
+                       : output_check_fresh(&output, false, fault);
     if (status == 0)
         status = output_write(&output, bytes, size, 0, fault);
     if (status == 0)
-        status = output_commit_synced(&output, !replace, fault);
+        status = output_commit_synced(&output, !begin, fault);
     output_finish(&output);
     return status;
 }
 
-static int save_text(const struct textw *w, const char *path, const char *begin, const char *what,
-                     struct fault *fault)
+int output_save(const char *path, const void *bytes, size_t size, bool replace, struct fault *fault)
 {
-    struct output output;
-    int status = output_init(&output, path, NULL, fault);
-
-    if (status == 0)
-        status = output_check_begin(&output, begin, what, fault);
-    if (status == 0)
-        status = output_write(&output, w->data, w->length, 0, fault);
-    if (status == 0)
-        status = output_commit_synced(&output, false, fault);
-    output_finish(&output);
-    return status;
+    return bytes ? save(path, bytes, size, replace ? "" : NULL, NULL, fault)
+                 : fault_no_memory(fault);
 }
 
 int output_save_text(struct textw *w, const char *path, const char *begin, const char *what,
@@ -511,7 +503,7 @@ int output_save_text(struct textw *w, const char *path, const char *begin, const
     else if (strcmp(path, "-") == 0)
         print_text(w);
     else
-        status = save_text(w, path, begin, what, fault);
+        status = save(path, w->data, w->length, begin, what, fault);
     textw_finish(w);
     return status;
 }

@@ -279,8 +279,7 @@ static int check_dst_members(const struct tensor_spec *dst, const struct json *o
 {
     static const char *const of_whole[] = {"offset",          "axis",      "scale", "zero_point",
                                            "scale_frac_bits", "frac_bits", NULL};
-    static const char *const quantisation[] = {"axis",      "scale",           "zero_point",
-                                               "frac_bits", "scale_frac_bits", NULL};
+    const char *const *quantisation = of_whole + 1;
     struct json shape = json_member(object, "shape");
     bool npy = tensor_spec_format(dst) == FILE_FORMAT_NPY;
 
