@@ -158,10 +158,12 @@ static bool is_part(const struct use *first, const struct use *later)
 }
 
 /* Requires that both jobs describe the same tensor. */
-static int check_part(const struct use *first, const struct use *later, struct fault *fault)
+static int check_part(const struct job_file *file, const struct use *first, const struct use *later,
+                      struct fault *fault)
 {
     const struct tensor_spec *a = &first->job->dst, *b = &later->job->dst;
     char pointer[FAULT_POINTER_MAX], maker[JOB_SHOWN_MAX], shape[PRINT_TEXT_MAX];
+    char shown[PRINT_PATH_MAX];
 
     if (a->desc.rank == b->desc.rank && a->offset == b->offset &&
         memcmp(a->desc.shape, b->desc.shape, sizeof(a->desc.shape)) == 0 &&
@@ -172,7 +174,7 @@ static int check_part(const struct use *first, const struct use *later, struct f
     return fault_set(fault, FAULT_INVALID_PARAMS, pointer,
                      "dst.shape: the job %s makes %s with the shape %s; all jobs that write parts "
                      "of it must give the same shape, format, offset and strides",
-                     job_shown(maker, first->job), first->name,
+                     job_shown(maker, first->job), job_file_shown(shown, file, first->name),
                      print_shape(shape, a->desc.rank, a->desc.shape));
 }
 
@@ -194,7 +196,7 @@ static int check_pair(const struct uses *uses, const struct use *first, const st
         fault, FAULT_INVALID_PARAMS, pointer,
         "dst.%s: the job %s would replace %s, which the job %s writes; give each job a "
         "file of its own%s",
-        member, job_shown(two, later->job), print_path(shown, later->name),
+        member, job_shown(two, later->job), job_file_shown(shown, uses->file, later->name),
         job_shown(one, first->job),
         is_dst(later) && is_dst(first)
             ? ", or give both the same dst.shape: the first makes the tensor, the "
@@ -215,7 +217,7 @@ static const struct use *join(struct uses *uses, const struct use *group, size_t
         const size_t index = (size_t)(use->job - file->list.jobs);
 
         if (i > 0 && use->kind != USE_READ && is_part(group, use)) {
-            if (use->kind == USE_WRITE && check_part(group, use, fault))
+            if (use->kind == USE_WRITE && check_part(file, group, use, fault))
                 return use;
             use->job->dst.update = use->job->dst.part = true;
         }

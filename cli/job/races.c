@@ -172,6 +172,14 @@ static const char *name_of(const struct races *races, size_t place)
                                    : list->jobs[place - list->buffer_count].dst.file;
 }
 
+/* Returns the name for a message. */
+static const char *shown_name(char out[PRINT_PATH_MAX], const struct races *races, size_t place)
+{
+    const char *name = name_of(races, place);
+
+    return is_buffer(races, place) ? name : job_file_shown(out, races->file, name);
+}
+
 /* Prints a warning; with --json also as an object. `first` and `second`: the jobs that use the
  * place, or null. */
 static void warn(const struct races *races, const char *name, const struct job_spec *first,
@@ -221,8 +229,8 @@ static void print_race(const struct races *races, const struct race_access *a,
              "race: the jobs %s and %s both use bytes of %s%s within [%" PRIu64 ", %" PRIu64
              "), and %s; order the jobs with \"after\"",
              job_shown(one, first), job_shown(two, second),
-             is_buffer(races, a->place) ? "buffer " : "",
-             print_path(shown, name_of(races, a->place)), begin, a_end < b_end ? a_end : b_end,
+             is_buffer(races, a->place) ? "buffer " : "", shown_name(shown, races, a->place), begin,
+             a_end < b_end ? a_end : b_end,
              a->write && b->write ? "both write them" : "one writes them");
     warn(races, "RACE", first, second, a->place, text, style);
 }

@@ -69,6 +69,14 @@ class Replaced(Scene):
                     result = self.ctl("validate", "job.json", code=2)
                     self.assertIn('which the job "left" writes', result.err, name)
 
+    def test_paths_in_messages_are_relative_to_the_working_directory(self):
+        self.write("sub/job.json", [mov("../left.npy"), mov("../right.npy")])
+        self.assertIn(" would replace sub/out.npy, which ", self.ctl("run", "sub/job.json", code=2).err)
+        self.write("sub/job.json", [part("../left.npy", [0, 0]), part("../right.npy", [0, 0])])
+        self.assertIn(" use bytes of sub/both.npy within ", self.ctl("validate", "sub/job.json", code=0).err)
+        self.write("sub/job.json", [part("../left.npy", [0, 0]), part("../right.npy", [0, 0], shape=[9, 9])])
+        self.assertIn(" makes sub/both.npy with ", self.ctl("validate", "sub/job.json", code=2).err)
+
     def test_hard_links_are_different_outputs(self):
         """A new output replaces its name only, so that the two files of a hard link become different files."""
         self.write_npy("a.npy", "|i1", (1,))
@@ -95,7 +103,7 @@ class Replaced(Scene):
         def job(src, dst, params, **more):
             return mov({"file": src, "type": "sa8", "scale": 3}, {"file": dst, "params": params}, **more)
         self.assert_refused([job("left.npy", "a.npy", "p.json", name="left"), job("right.npy", "b.npy", "./p.json")],
-                            "/1/dst/params", 'the job /1 would replace ./p.json, which the job "left" writes')
+                            "/1/dst/params", 'the job /1 would replace p.json, which the job "left" writes')
         self.assert_refused([job("left.npy", "a.npy", "p.json"), mov("right.npy", "p.json")], "/1/dst/file")
         self.assert_refused([mov("right.npy", "p.json"), job("left.npy", "a.npy", "p.json")], "/1/dst/params")
         parts = left_and_right()
