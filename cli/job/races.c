@@ -89,7 +89,7 @@ void races_add(struct races *races, const struct resolved *resolved,
     const struct job_spec *job = resolved->job;
     const struct job_file *file = races->file;
     const size_t index = (size_t)(job - file->list.jobs);
-    const uint64_t from = explained->src.offset, to = explained->dst.offset;
+    const mli_explanation *move = &explained->move;
     const size_t src = place_of_tensor(file, &job->src, file->input, index);
     const size_t dst = place_of_tensor(file, &job->dst, file->output, index);
 
@@ -97,16 +97,18 @@ void races_add(struct races *races, const struct resolved *resolved,
         return;
     if (src != SIZE_MAX)
         add(races,
-            (struct race_access){index, src, false, byte_set_read(&explained->move, from), from},
+            (struct race_access){index, src, false, byte_set_read(move, explained->src.offset),
+                                 job->src.offset},
             &resolved->wire.src.desc);
     if (dst == SIZE_MAX)
         return;
-    struct tensor_desc result;
-    if (find_result(resolved, &result))
+    struct tensor_desc result = {0};
+    if (job->dst.buffer && find_result(resolved, &result))
         races->incomplete = true;
     else
         add(races,
-            (struct race_access){index, dst, true, byte_set_written(&explained->move, to), to},
+            (struct race_access){index, dst, true, byte_set_written(move, explained->dst.offset),
+                                 job->dst.offset},
             &result);
     tensor_desc_finish(&result);
 }
@@ -159,32 +161,17 @@ static int by_place(const void *left, const void *right)
     return (a->job > b->job) - (a->job < b->job);
 }
 
-static bool is_buffer(const struct races *races, size_t place)
-{
-    return place < races->file->list.buffer_count;
-}
+/* Two jobs that use the same place. */
+struct pair {
+    const struct job_spec *first, *second;
+    bool in_buffer;
+    const char *place; /* name of the buffer, or of the file */
+};
 
-static const char *name_of(const struct races *races, size_t place)
-{
-    const struct job_list *list = &races->file->list;
-
-    return is_buffer(races, place) ? list->buffers[place].name
-                                   : list->jobs[place - list->buffer_count].dst.file;
-}
-
-/* Returns the name for a message. */
-static const char *shown_name(char out[PRINT_PATH_MAX], const struct races *races, size_t place)
-{
-    const char *name = name_of(races, place);
-
-    return is_buffer(races, place) ? name : job_file_shown(out, races->file, name);
-}
-
-/* Prints a warning; with --json also as an object. `first` and `second`: the jobs that use the
- * place, or null. */
-static void warn(const struct races *races, const char *name, const struct job_spec *first,
-                 const struct job_spec *second, size_t place, const char *text,
-                 const struct print_style *style)
+/* Prints a warning; with --json also as an object. `pair`: null if the warning is about all jobs.
+ */
+static void warn(const struct races *races, const char *name, const struct pair *pair,
+                 const char *text, const struct print_style *style)
 {
     struct jsonw w;
 
@@ -195,12 +182,12 @@ static void warn(const struct races *races, const char *name, const struct job_s
     jsonw_string(&w, "file", races->file->path);
     jsonw_object_begin(&w, "warning");
     jsonw_string(&w, "name", name);
-    if (first) {
+    if (pair) {
         jsonw_array_begin(&w, "jobs");
-        jsonw_string(&w, NULL, first->pointer);
-        jsonw_string(&w, NULL, second->pointer);
+        jsonw_string(&w, NULL, pair->first->pointer);
+        jsonw_string(&w, NULL, pair->second->pointer);
         jsonw_array_end(&w);
-        jsonw_string(&w, is_buffer(races, place) ? "buffer" : "file", name_of(races, place));
+        jsonw_string(&w, pair->in_buffer ? "buffer" : "file", pair->place);
     }
     jsonw_string(&w, "message", text);
     jsonw_object_end(&w);
@@ -211,16 +198,18 @@ static void warn(const struct races *races, const char *name, const struct job_s
 static void warn_unchecked(const struct races *races, const struct print_style *style,
                            const char *text)
 {
-    warn(races, "RACES_UNCHECKED", NULL, NULL, 0, text, style);
+    warn(races, "RACES_UNCHECKED", NULL, text, style);
 }
 
-static void print_race(const struct races *races, const struct race_access *a,
-                       const struct race_access *b, const struct print_style *style)
+static void warn_of_race(const struct races *races, const struct race_access *a,
+                         const struct race_access *b, const struct print_style *style)
 {
-    const struct job_file *file = races->file;
-    const bool swap = a->job > b->job;
-    const struct job_spec *first = &file->list.jobs[swap ? b->job : a->job];
-    const struct job_spec *second = &file->list.jobs[swap ? a->job : b->job];
+    const struct job_list *list = &races->file->list;
+    const bool swap = a->job > b->job, in_buffer = a->place < list->buffer_count;
+    const struct pair pair = {&list->jobs[swap ? b->job : a->job],
+                              &list->jobs[swap ? a->job : b->job], in_buffer,
+                              in_buffer ? list->buffers[a->place].name
+                                        : list->jobs[a->place - list->buffer_count].dst.file};
     const uint64_t begin = a->bytes.begin > b->bytes.begin ? a->bytes.begin : b->bytes.begin;
     const uint64_t a_end = byte_set_end(&a->bytes), b_end = byte_set_end(&b->bytes);
     char text[2 * FAULT_TEXT_MAX], one[JOB_SHOWN_MAX], two[JOB_SHOWN_MAX], shown[PRINT_PATH_MAX];
@@ -228,11 +217,11 @@ static void print_race(const struct races *races, const struct race_access *a,
     snprintf(text, sizeof(text),
              "race: the jobs %s and %s both use bytes of %s%s within [%" PRIu64 ", %" PRIu64
              "), and %s; order the jobs with \"after\"",
-             job_shown(one, first), job_shown(two, second),
-             is_buffer(races, a->place) ? "buffer " : "", shown_name(shown, races, a->place), begin,
+             job_shown(one, pair.first), job_shown(two, pair.second), in_buffer ? "buffer " : "",
+             in_buffer ? pair.place : job_file_shown(shown, races->file, pair.place), begin,
              a_end < b_end ? a_end : b_end,
              a->write && b->write ? "both write them" : "one writes them");
-    warn(races, "RACE", first, second, a->place, text, style);
+    warn(races, "RACE", &pair, text, style);
 }
 
 /* A search for races over sorted accesses. */
@@ -272,7 +261,7 @@ static void search_all(struct search *search)
             if (!is_race(search, a, b) || search->budget == 0)
                 continue;
             if (search->found++ < SHOWN_MAX)
-                print_race(races, a, b, search->style);
+                warn_of_race(races, a, b, search->style);
         }
     }
 }
@@ -281,11 +270,9 @@ void races_report(const struct races *races, const struct print_style *style)
 {
     struct search search = {.races = races, .style = style, .budget = BUDGET};
     char text[FAULT_TEXT_MAX];
-    const char *path;
 
     if (races->count < 2)
         return;
-    path = races->file->path;
     if (races->file->list.count > RACES_JOBS_MAX) {
         snprintf(text, sizeof(text), "races are checked in files of up to %d jobs only",
                  RACES_JOBS_MAX);
@@ -300,7 +287,7 @@ void races_report(const struct races *races, const struct print_style *style)
     search_all(&search);
     free(search.before.bits);
     if (search.found > SHOWN_MAX)
-        print_error("%s: warning: %zu more races", path, search.found - SHOWN_MAX);
+        print_error("%s: warning: %zu more races", races->file->path, search.found - SHOWN_MAX);
     if (search.budget == 0)
         warn_unchecked(races, style,
                        "not all races are found: the jobs use too many parts of buffers and files");
@@ -332,9 +319,9 @@ static bool is_comparable(const struct race_access *a, const struct race_access 
 static bool check_params(const struct races *races, const struct race_access *written,
                          const struct race_access *read, const struct print_style *style)
 {
-    const struct job_file *file = races->file;
-    const struct job_spec *writer = &file->list.jobs[written->job];
-    const struct job_spec *reader = &file->list.jobs[read->job];
+    const struct job_list *list = &races->file->list;
+    const struct pair pair = {&list->jobs[written->job], &list->jobs[read->job], true,
+                              list->buffers[read->place].name};
     char one[JOB_SHOWN_MAX], two[JOB_SHOWN_MAX], text[COMPARE_TEXT_MAX];
     struct difference difference;
     char message[2 * FAULT_TEXT_MAX];
@@ -342,9 +329,9 @@ static bool check_params(const struct races *races, const struct race_access *wr
     compare_params(&written->tensor, &read->tensor, &difference);
     if (!is_comparable(written, read) || difference.kind == DIFFERENCE_NONE)
         return false;
-    difference_text(&difference, job_shown(one, writer), job_shown(two, reader), text);
-    snprintf(message, sizeof(message), "buffer %s: %s", name_of(races, read->place), text);
-    warn(races, "PARAMS", writer, reader, read->place, message, style);
+    difference_text(&difference, job_shown(one, pair.first), job_shown(two, pair.second), text);
+    snprintf(message, sizeof(message), "buffer %s: %s", pair.place, text);
+    warn(races, "PARAMS", &pair, message, style);
     return true;
 }
 
@@ -355,7 +342,8 @@ void races_report_params(const struct races *races, const struct print_style *st
 
     for (size_t i = 0; i < races->count && found < SHOWN_MAX; i++) {
         const struct race_access *read = &races->list[i];
-        uint64_t left = read->write || !is_buffer(races, read->place) ? 0 : bytes_of(&read->bytes);
+        const bool in_buffer = read->place < races->file->list.buffer_count;
+        uint64_t left = read->write || !in_buffer ? 0 : bytes_of(&read->bytes);
 
         /* From the latest job to earlier ones, until all bytes have a writer. */
         for (size_t k = i; k-- > 0 && left > 0 && budget > 0; budget -= budget > 0) {

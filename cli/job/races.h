@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How the jobs of a job file share buffers and files.
+ * How the jobs of a file share buffers and files.
  *
- * Races: a job writes bytes of a buffer, or of a file that several jobs write, and another job uses
- * these bytes, and neither job waits for the other by "after". `mlictl run` executes jobs one at a
- * time, in the order of the job file, but `mlictl submit --detach` and a board may run both at the
- * same time.
+ * Races: a job writes bytes of a buffer, or of a file that several jobs write, another job of the
+ * file uses these bytes, and neither job waits for the other by "after". `mlictl run` executes jobs
+ * one at a time, in the order of the file, but `mlictl submit --detach` and a board may run both at
+ * the same time.
  *
  * Parameters: a buffer holds elements only, so the job that reads it states the quantisation
  * parameters of its source again.
@@ -33,7 +33,7 @@ struct race_access {
     bool write;
     struct byte_set bytes;
     uint64_t offset;           /* offset of the tensor's first element */
-    struct tensor_desc tensor; /* shape and quantisation of the whole tensor; owned */
+    struct tensor_desc tensor; /* in buffers: shape and quantisation of the whole tensor; owned */
 };
 
 struct races {
