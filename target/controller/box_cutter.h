@@ -88,26 +88,7 @@ uint64_t cutter_count(const struct box_cutter *cutter);
 
 /**
  * Returns a lower bound of the number of pieces, from the limits alone. It holds for all sets of
- * pieces that move exactly this box and of which each moves a range of the run and a range of the
- * iterations of each loop, by any choice and order of loops, where two or more loops of a piece may
- * go along one loop of the box.
- *
- * Proof. Give weights to the bytes of the box: the product of a weight for the place in the run and
- * one for the iteration of each loop. For the run, the first byte of every run_max bytes has weight
- * 1, all others 0. For a loop, let t be the lesser of its count and count_max: of every t
- * iterations, the first k have weight 1, the others 0; k is any number from 1 to t. A range of at
- * most t iterations then has at most k of weight, since t neighbours never have more than k. n > 1
- * loops of a piece that together make a range are nested: each step is the extent of the loops
- * inside it. So the range has at most count_max^n iterations, and at most count_max times as many
- * as the longest step passes over; in weight, k times that number divided by count_max. The same
- * holds for ranges of the run. One iteration has at most 1. A loop with a step that no descriptor
- * can have contributes one iteration. The product of these numbers, at its maximum over all ways to
- * give the loops of a descriptor to the loops of the box, is the most weight that one piece can
- * move, and the weight of the box divided by it is a lower bound for each choice of k. The function
- * takes the maximum over k = 1, all counts, and all remainders, for all loops at once. Apart from
- * that, no set of pieces is smaller than the bytes of the box divided by bytes_max.
- *
- * If no limit but the number of loops interferes, k = t gives the product of the counts except the
- * largest, which is the number of pieces.
+ * pieces that move exactly this box, if each piece moves a range of the run and a range of the
+ * iterations of each loop. docs/profiles.md ("Why `least` is a lower bound") has the proof.
  */
 uint64_t cutter_least(const struct box_cutter *cutter);
