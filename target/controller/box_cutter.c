@@ -435,7 +435,7 @@ bool cutter_next(struct box_cutter *cutter, struct mli_descriptor *piece)
     return true;
 }
 
-/* The lower bound of the number of pieces; cutter_least() in box_cutter.h has the proof. */
+/* The lower bound of the number of pieces; docs/profiles.md has the proof. */
 
 /* The weights of one dimension, the run or a loop, for the proof at cutter_least(). */
 struct dimension {

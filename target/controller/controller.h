@@ -169,7 +169,7 @@ bool list_next(struct descriptor_list *list, struct list_entry *entry);
 uint64_t list_end(const struct descriptor_list *list);
 enum { LIST_WALKED = 65536 };
 
-/* The number of descriptors of a plan, and its lower bound (box_cutter.h has the proof). */
+/* The number of descriptors of a plan, and its lower bound (docs/profiles.md has the proof). */
 struct list_count {
     uint64_t descriptors; /* number of descriptors of the controller */
     uint64_t fills;       /* number of these descriptors that write zeros and read nothing */
