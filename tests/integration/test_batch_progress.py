@@ -44,7 +44,8 @@ class Progress(Case):
     def test_failures_are_repeated_at_the_end(self):
         for i in range(0, 60, 2):
             self.write(f"cases/t{i:02}.json", mov(expect={"file": "golden.npy"}))
-        self.write("cases/t00.json", [mov(expect={"file": "in.npy"})] * 3 + [mov(expect={"file": "golden.npy"})])
+        slow = [mov(dst=f"out{i}.npy", expect={"file": "in.npy"}) for i in range(3)]
+        self.write("cases/t00.json", [*slow, mov(expect={"file": "golden.npy"})])
         shown, _ = Screen(self, "batch", "cases", "-j", "4", *SLOW[2:], columns=300).end()
         lines = picture(shown)
         blank = lines.index("")

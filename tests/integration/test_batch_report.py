@@ -326,15 +326,19 @@ class Sorted(Case):
         self.names = [f"{chr(ord('a') + i % 3)}/t{i:02}" for i in range(self.COUNT)]
         for i, name in enumerate(self.names):  # the first case by name takes longest
             job = mov("../../in.npy", expect={"file": "../../" + ("bad.npy" if i % 7 == 3 else "in.npy")})
-            self.write(f"cases/{name}.json", [job] * 12 if i == 0 else job)
+            self.write(f"cases/{name}.json", self.repeated(job, 12) if i == 0 else job)
 
     def batch(self, *options, code=1, **more):
         return self.ctl("batch", "cases", "-j", "4", *self.ENGINE, *options, code=code, **more)
 
+    @staticmethod
+    def repeated(job, count):
+        return [{**job, "dst": {"file": f"out{i}.npy"}} for i in range(count)]
+
     def slow_last(self):
         """Lets the last case take 2 s, so that a test has time while the run lasts."""
         job = mov("../../in.npy", expect={"file": "../../in.npy"})
-        self.write(f"cases/{max(self.names)}.json", [job] * 200)
+        self.write(f"cases/{max(self.names)}.json", self.repeated(job, 200))
 
     def state_names(self):
         lines = [json.loads(line) for line in self.read("s.jsonl").splitlines()]

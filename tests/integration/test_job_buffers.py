@@ -212,7 +212,8 @@ class JobBuffers(Case):
         """Returns the warnings of validate about parameters, for jobs with one buffer."""
         named = [dict(job, name=f"j{i}", op="mov", **({"after": [f"j{i - 1}"]} if i else {})) for i, job in enumerate(jobs)]
         for i, job in enumerate(named):
-            job["dst"] = {"file": f"o{i}.npy"} if "file" in job["dst"] else job["dst"]
+            if "file" in job["dst"]:
+                job["dst"] = {**job["dst"], "file": f"o{i}.npy"}
         self.write("job.json", {"buffers": [{"name": "b", "bytes": 100}], "jobs": named})
         result = self.ctl("validate", "--json", "job.json", code=0)
         found = [line["warning"] for line in result.json if "warning" in line]
