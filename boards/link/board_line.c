@@ -232,7 +232,7 @@ static int read_arguments(struct board_image *image, const char *path, size_t us
 
     snprintf(name, sizeof(name), "%.*sqemu.args", slash ? (int)(slash - path) + 1 : 0, path);
     const int fd = open_path(name, O_RDONLY | O_CLOEXEC);
-    const ssize_t size = fd < 0 ? -1 : read(fd, image->text + used, sizeof(image->text) - used - 1);
+    const ssize_t size = fd < 0 ? -1 : read_bytes(fd, image->text + used, TEXT_MAX - used - 1, 0);
     const int error = errno;
     close_open(fd);
     if (size > 0) {

@@ -29,7 +29,8 @@ JOBS = [
 
 
 def find_mlictl():
-    places = [os.environ.get("MLICTL"), *sorted(ROOT.glob("build-test/*/cli/mlictl")), shutil.which("mlictl")]
+    built = [path for path in sorted(ROOT.glob("build-test/*/cli/mlictl")) if path.parts[-3] != "no-boards"]
+    places = [os.environ.get("MLICTL"), *built, shutil.which("mlictl")]
     return next((str(place) for place in places if place and os.access(place, os.X_OK)), None)
 
 
