@@ -46,7 +46,7 @@ struct bench_case {
     uint8_t src_skew, dst_skew;   /* distance from the beginning of a cache line, in bytes */
 };
 
-/* All cases: the CASE_LISTED listed cases, then the neighbours if the options select neighbours. */
+/* All cases: first CASE_LISTED cases by name, then, by an option, cases of nearby shapes. */
 struct case_list {
     struct bench_case at[CASE_MAX];
     int count;

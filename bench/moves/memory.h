@@ -12,8 +12,9 @@ enum { MEMORY_GUARD = 64, MEMORY_FILL = 0xA5 };
 
 struct memory {
     uint8_t *src, *dst, *expected;
-    size_t src_size, dst_size, room; /* sizes of the regions; bytes to shift a job by */
-    uint64_t random;                 /* state of the random generator */
+    size_t src_size, dst_size; /* bytes of src and dst */
+    size_t room;               /* a job may begin up to this many bytes after their start */
+    uint64_t random;           /* state of the random generator */
 };
 
 /* Allocates the regions for jobs of up to `src_bytes` and `dst_bytes`. Returns 0, or -1 after a

@@ -101,7 +101,7 @@ void move_split(struct move *move, uint32_t parts)
     move->axis_count++;
 }
 
-/* Returns whether the border of an axis has at most MOVE_BORDER_MAX elements of `parts` parts. */
+/* Returns whether cfg can hold the border of an axis if each element becomes `parts` elements. */
 static bool is_narrow(const struct move_axis *axis, uint64_t parts)
 {
     return axis->pre <= MOVE_BORDER_MAX / parts && axis->post <= MOVE_BORDER_MAX / parts;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A map of indices as the cfg of a move: the inverse of index_map_of(). The placement in the
- * destination (dst_offset, dst_mem_stride) is not part of the result.
+ * Converts a map of indices to the cfg of a move. index_map_of() does the opposite. The result does
+ * not say where the destination is placed (dst_offset, dst_mem_stride).
  */
 #pragma once
 

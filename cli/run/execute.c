@@ -418,7 +418,7 @@ static int run_staged(const struct execution *execution, const struct job_file *
                       const struct job_spec *job, struct resolved *r, struct outcome *outcome)
 {
     static const struct produced nothing = {0};
-    /* With null, resolved_plan() would take the lock that the last step waits for. */
+    /* Never null: resolved_plan() would take a lock that the last step of this job waits for. */
     const struct produced *produced = execution->produced ? execution->produced : &nothing;
     struct fault *fault = &outcome->fault;
     struct staging stage = {0};

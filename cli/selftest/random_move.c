@@ -108,7 +108,7 @@ static void draw_shape(struct draw *draw, mli_tensor *t, const struct move_rules
 
 /* Percent of the dimensions in which a field is used. */
 struct density {
-    uint32_t plain; /* percent of dimensions that use no field */
+    uint32_t plain; /* percent of dimensions for which all members of cfg are neutral */
     uint32_t pad, window, step, place;
 };
 

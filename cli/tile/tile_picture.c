@@ -277,7 +277,7 @@ static void draw_frame(const struct picture_of_tiles *p)
                   p->rows.cut->count, print_s(p->rows.cut->count));
 }
 
-/* Draws an axis that is not in the plane as a strip of ranges. */
+/* Draws an axis that is neither rows nor columns of the picture: its tiles, side by side. */
 static void draw_strip(const struct picture_of_tiles *p, uint32_t axis, int x, int height)
 {
     static const struct svgw_font label = {LABEL, SVGW_MIDDLE, "#17375e", false, false};

@@ -14,7 +14,7 @@
 #include "daemon/net/net.h"
 #include "proto/wire/methods.h"
 
-enum { BRIEF_MAX = 64 }; /* maximum bytes of one job in a list */
+enum { BRIEF_MAX = 64 }; /* maximum bytes that one job takes in a reply with several jobs */
 
 /* The common members of both kinds of wait. */
 struct wait {

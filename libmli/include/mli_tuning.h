@@ -53,7 +53,7 @@ typedef struct _mli_tuning {
      */
     uint64_t stream_rows_min;      /**< rows of 2 KiB and more that are not padded, as in copies
                                       (32 MiB) */
-    uint64_t stream_short_min;     /**< all other rows, and gathers (32 MiB) */
+    uint64_t stream_short_min;     /**< shorter or padded rows, and all gathers (32 MiB) */
     uint64_t stream_transpose_min; /**< transposes of larger elements than bytes, and all transposes
                                       without a member of their own (32 MiB) */
     uint64_t stream_bytes_min;     /**< transposes of 1-byte elements (32 MiB / 6) */

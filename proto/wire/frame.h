@@ -127,7 +127,7 @@ struct out {
     char *chunk;      /* buffer for bytes of files */
     bool broken;      /* true: the peer has closed the connection; everything is dropped */
     uint64_t cut;     /* owner of a file that was shorter than announced; 0: no such file */
-    int cut_error;    /* errno if that file could not be read; 0: the file is shorter */
+    int cut_error;    /* errno if the file of `cut` could not be read; 0 if it was shorter */
     size_t line_text; /* value of `end` when out_line_begin() was called */
     size_t line_mark; /* value of `mark_end` when out_line_begin() was called */
 };

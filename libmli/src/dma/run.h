@@ -94,7 +94,7 @@ static inline enum slot_state run_state(struct slot *slot)
     return state == SLOT_AWAITED ? SLOT_RUNNING : (enum slot_state)state;
 }
 
-/** Polls the claim's channels if they are polled, and returns the slot's state. */
+/** Polls those channels of the claim that need polling, and returns the slot's state. */
 enum slot_state run_poll(const struct claim *claim, struct slot *slot);
 
 /** Sleeps until the claim's transfer is done. Returns its status. */

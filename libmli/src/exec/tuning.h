@@ -69,7 +69,7 @@ enum {
 enum {
     TUNE_STAGE_WIDTH_MAX = 512,       /* maximum number of bytes of a row on the stage */
     TUNE_STAGE_ROOM = 192 * 1024,     /* bytes of the stage */
-    TUNE_STAGE_EDGES = 2 * TUNE_LINE, /* additional bytes of each row on the stage, for its ends */
+    TUNE_STAGE_EDGES = 2 * TUNE_LINE, /* room on the stage beside each row, in bytes */
     TUNE_STAGE_BYTES_MAX = 64 * 1024, /* maximum bytes of each of the two halves of the stage */
 };
 

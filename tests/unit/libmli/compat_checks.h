@@ -134,7 +134,7 @@ static void check_calls_without_const(void)
     EXPECT(mli_hlp_tensor_element_size(&in) == 1 && mli_hlp_count_elem_num(&in, 0) == 6);
 }
 
-/* The names of mli_config.h and of the dimension indices have embARC's values. */
+/* Checks that the macros of mli_config.h and the enums of dimensions have the values of embARC. */
 static void check_names(void)
 {
     mli_lut lut;

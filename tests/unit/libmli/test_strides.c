@@ -216,7 +216,8 @@ static void test_extents_of_1(void **state)
     assert_error_names("dst.mem_stride[0].2147483648", MLI_STATUS_NOT_ENGH_MEM);
 }
 
-/* An extent of 1 stores no stride, but the next outer stride is computed from it. */
+/* A dimension with an extent of 1 may store the stride 0. The next outer stride is computed from
+ * the stride that the dimension would have. */
 static void test_extent_of_1_between(void **state)
 {
     mli_tensor t = {.rank = 4, .shape = {1, 2, 1, 0x80000000u}, .el_type = MLI_EL_FX_8};
