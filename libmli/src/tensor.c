@@ -56,7 +56,7 @@ mli_status tensor_refuse_end(const char *who, uint64_t capacity, uint64_t end)
 mli_status strides_of(const char *who, uint32_t rank, const uint32_t *shape, const int32_t *given,
                       int32_t *stride)
 {
-    uint64_t packed = 1, inner = 1;
+    uint64_t packed = 1;
 
     for (uint32_t d = rank; d-- > 0;) {
         const uint64_t next = next_stride(&packed, shape[d], given[d]);
@@ -65,9 +65,8 @@ mli_status strides_of(const char *who, uint32_t rank, const uint32_t *shape, con
             return refuse(MLI_STATUS_NOT_ENGH_MEM, who,
                           ".mem_stride[%]: packed it is stride[%] * shape[%] = % * %, at most % "
                           "allowed: use a smaller stride or shape",
-                          d, d + 1, d + 1, inner, shape[d + 1], INT32_MAX);
+                          d, d + 1, d + 1, next / shape[d + 1], shape[d + 1], INT32_MAX);
         stride[d] = next > INT32_MAX ? 0 : (int32_t)next;
-        inner = next;
     }
     return MLI_STATUS_OK;
 }

@@ -53,7 +53,6 @@ enum file_format {
 #undef FILE_FORMAT_ENUM
 };
 
-
 struct tensor_spec {
     char *file;              /* path as written in the job, relative to the job file; or null */
     char *buffer;            /* name of a buffer of the job file; or null */
