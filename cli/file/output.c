@@ -45,10 +45,14 @@ static int complain(const struct output *output, int error, const char *what, st
                   fault);
 }
 
-/* Resolves the links of the path. Refuses an existing file that is not regular. */
+/* Resolves the links of the path. Refuses an existing file that is not regular, and the path of a
+ * descriptor: a new file would replace the file to which the output is redirected. */
 static int find_target(struct output *output, struct fault *fault)
 {
     struct stat now;
+    if (place_is_descriptor(output->path))
+        return refuse(output, FAULT_INVALID_PARAMS, "cannot be replaced",
+                      "a descriptor of the process; - is standard output", fault);
     if (stat(output->path, &now) == 0) {
         if (!S_ISREG(now.st_mode))
             return refuse(output, FAULT_INVALID_PARAMS, "cannot be replaced", "not a regular file",

@@ -123,6 +123,13 @@ bool place_of_planned(const char *path, struct place *place)
     return found;
 }
 
+bool place_is_descriptor(const char *path)
+{
+    return strncmp(path, "/dev/std", strlen("/dev/std")) == 0 ||
+           strncmp(path, "/dev/fd/", strlen("/dev/fd/")) == 0 ||
+           strncmp(path, "/proc/", strlen("/proc/")) == 0;
+}
+
 bool place_is_impossible(int error)
 {
     return error == ENOENT || error == ENOTDIR || error == ELOOP || error == ENAMETOOLONG ||

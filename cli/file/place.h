@@ -22,6 +22,9 @@ struct place {
  */
 char *place_follow(const char *path);
 
+/** Returns whether the path names an open descriptor, as /dev/stdout and /dev/fd/63 do. */
+bool place_is_descriptor(const char *path);
+
 /**
  * Removes "NAME/.." and "./" from the path, in place. Keeps "NAME/.." if NAME is a symbolic link
  * or not a directory, because the path would then mean another file.

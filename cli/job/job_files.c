@@ -23,9 +23,7 @@ static bool is_stream(const char *path)
 {
     struct stat status;
 
-    return is_standard_input(path) || strcmp(path, "/dev/stdin") == 0 ||
-           strncmp(path, "/dev/fd/", strlen("/dev/fd/")) == 0 ||
-           strncmp(path, "/proc/", strlen("/proc/")) == 0 ||
+    return is_standard_input(path) || place_is_descriptor(path) ||
            (stat(path, &status) == 0 && !S_ISREG(status.st_mode));
 }
 

@@ -409,7 +409,7 @@ class Boards(Case):
         os.mkfifo(self.dir / "fifo")
         self.assertIn("not a regular file",
                       self.ctl(*options, "fifo", "job.json", code=2).err)
-        self.assertIn("not a regular file",
+        self.assertIn("- is standard output",
                       self.ctl(*options, "/dev/stdout", "job.json", code=2).err)
 
     def test_standard_output(self):

@@ -57,6 +57,14 @@ class Streams(Case):
                       self.ctl("mov", "fifo", "out.npy", code=2).err)
         self.assertEqual(sorted(self.listing()), ["fifo", "in.npy"])
 
+    def test_a_descriptor_is_no_file_to_replace(self):
+        """A new file in place of the log, to which standard output is redirected, would lose its earlier lines."""
+        self.write_npy("in.npy")
+        for path in ("/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"):
+            done = self.shell(f"(echo first; mlictl mov -f in.npy {path}; echo last) >log", 0)
+            self.assertIn(b"- is standard output", done.stderr)
+            self.assertEqual(self.read("log"), b"first\nlast\n")
+
     def test_a_file_of_that_name(self):
         self.write_npy("-")
         self.ctl("mov", "./-", "out.npy", "--shape", "2,3,4", "--type", "fx8", "--offset", "128", code=0)
