@@ -285,6 +285,7 @@ static void end_file(void *context)
 {
     struct run *run = context;
     print_calls(run);
+    races_report_params(&run->races, &run->output.style);
     races_report(&run->races, &run->output.style);
     races_finish(&run->races);
     job_rules_end(&run->rules);

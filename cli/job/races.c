@@ -38,35 +38,65 @@ static void add(struct races *races, struct race_access access, const struct ten
     races->list[races->count++] = access;
 }
 
+/* Returns whether a job writes a part of a new tensor. */
+static bool is_part(const struct tensor_spec *dst)
+{
+    return dst->part || tensor_spec_makes(dst);
+}
+
+static void copy_entry(struct quant *to, uint32_t i, const struct quant *from, uint32_t at)
+{
+    to->scale[i] = from->scale[at];
+    to->zero_point[i] = from->zero_point[at];
+    to->scale_frac_bits[i] = from->scale_frac_bits[at];
+}
+
+/* Gives a part of a new tensor the shape of the tensor, and the parameters of its dst. */
+static int widen(struct tensor_desc *tensor, const struct tensor_desc *dst)
+{
+    struct quant *own = &tensor->quant;
+
+    tensor->rank = dst->rank;
+    memcpy(tensor->shape, dst->shape, sizeof(tensor->shape));
+    if (own->axis < 0 || own->count == 0)
+        return 0;
+    if (quant_alloc(own, dst->shape[own->axis]))
+        return -1;
+    for (uint32_t i = 0; i < own->count && dst->quant.count == own->count; i++)
+        copy_entry(own, i, &dst->quant, i);
+    return 0;
+}
+
 /* Sets the parameters of a result: those of the source's indices that the move takes. Returns 0 or
  * -1: out of memory. */
-static int find_result(const struct resolved *r, struct tensor_desc *tensor)
+static int find_result(const struct resolved *r, struct race_access *access,
+                       struct tensor_desc *tensor)
 {
     const struct tensor_desc *src = &r->wire.src.desc;
     const mli_mov_cfg_t *cfg = &r->wire.common.cfg;
-    const uint32_t from = (uint32_t)src->quant.axis;
+    const uint32_t from = src->quant.axis < 0 ? 0 : (uint32_t)src->quant.axis;
     struct fault ignored;
 
     if (tensor_desc_copy(tensor, src))
         return -1;
     tensor->rank = r->result.rank;
     memcpy(tensor->shape, r->result.shape, sizeof(tensor->shape));
-    if (src->quant.count == 0 || src->quant.axis < 0)
-        return 0;
-    quant_alloc(&tensor->quant, 0);
-    if (explained_own_parameters(r, &tensor->quant, &ignored))
+    if (src->quant.count > 0 && src->quant.axis >= 0) {
+        quant_alloc(&tensor->quant, 0);
+        if (explained_own_parameters(r, &tensor->quant, &ignored))
+            return -1;
+        access->begin = cfg->dst_offset[tensor->quant.axis];
+        access->end = tensor->quant.count;
+    }
+    if (is_part(&r->job->dst) && widen(tensor, &r->job->dst.desc))
         return -1;
-    const uint32_t begin = cfg->dst_offset[tensor->quant.axis];
     const uint32_t step = cfg->sub_sample_step[from] ? cfg->sub_sample_step[from] : 1;
-    for (uint32_t i = begin; i < tensor->quant.count; i++) {
-        const int64_t at =
-            (int64_t)cfg->offset[from] + (int64_t)(i - begin) * step - cfg->padding_pre[from];
+    for (uint32_t i = access->begin; i < access->end; i++) {
+        const int64_t at = (int64_t)cfg->offset[from] + (int64_t)(i - access->begin) * step -
+                           cfg->padding_pre[from];
 
-        if (at < 0 || at >= src->quant.count)
-            continue;
-        tensor->quant.scale[i] = src->quant.scale[at];
-        tensor->quant.zero_point[i] = src->quant.zero_point[at];
-        tensor->quant.scale_frac_bits[i] = src->quant.scale_frac_bits[at];
+        if (at >= 0 && at < src->quant.count)
+            copy_entry(&tensor->quant, i, &src->quant, (uint32_t)at);
     }
     return 0;
 }
@@ -102,14 +132,13 @@ void races_add(struct races *races, const struct resolved *resolved,
             &resolved->wire.src.desc);
     if (dst == SIZE_MAX)
         return;
+    struct race_access written = {index, dst, true, byte_set_written(move, explained->dst.offset),
+                                  job->dst.offset};
     struct tensor_desc result = {0};
-    if (job->dst.buffer && find_result(resolved, &result))
+    if ((job->dst.buffer || is_part(&job->dst)) && find_result(resolved, &written, &result))
         races->incomplete = true;
     else
-        add(races,
-            (struct race_access){index, dst, true, byte_set_written(move, explained->dst.offset),
-                                 job->dst.offset},
-            &result);
+        add(races, written, &result);
     tensor_desc_finish(&result);
 }
 
@@ -165,8 +194,28 @@ static int by_place(const void *left, const void *right)
 struct pair {
     const struct job_spec *first, *second;
     bool in_buffer;
-    const char *place; /* name of the buffer, or of the file */
+    const char *place;          /* name of the buffer, or of the file */
+    char shown[PRINT_PATH_MAX]; /* the place for a message */
+    char one[JOB_SHOWN_MAX], two[JOB_SHOWN_MAX];
 };
+
+static struct pair pair_of(const struct races *races, const struct race_access *a,
+                           const struct race_access *b)
+{
+    const struct job_list *list = &races->file->list;
+    const bool in_buffer = a->place < list->buffer_count;
+    struct pair pair = {&list->jobs[a->job], &list->jobs[b->job], in_buffer,
+                        in_buffer ? list->buffers[a->place].name
+                                  : list->jobs[a->place - list->buffer_count].dst.file};
+
+    if (in_buffer)
+        snprintf(pair.shown, sizeof(pair.shown), "buffer %s", pair.place);
+    else
+        job_file_shown(pair.shown, races->file, pair.place);
+    job_shown(pair.one, pair.first);
+    job_shown(pair.two, pair.second);
+    return pair;
+}
 
 /* Prints a warning; with --json also as an object. `pair`: null if the warning is about all jobs.
  */
@@ -204,22 +253,15 @@ static void warn_unchecked(const struct races *races, const struct print_style *
 static void warn_of_race(const struct races *races, const struct race_access *a,
                          const struct race_access *b, const struct print_style *style)
 {
-    const struct job_list *list = &races->file->list;
-    const bool swap = a->job > b->job, in_buffer = a->place < list->buffer_count;
-    const struct pair pair = {&list->jobs[swap ? b->job : a->job],
-                              &list->jobs[swap ? a->job : b->job], in_buffer,
-                              in_buffer ? list->buffers[a->place].name
-                                        : list->jobs[a->place - list->buffer_count].dst.file};
+    const struct pair pair = a->job > b->job ? pair_of(races, b, a) : pair_of(races, a, b);
     const uint64_t begin = a->bytes.begin > b->bytes.begin ? a->bytes.begin : b->bytes.begin;
     const uint64_t a_end = byte_set_end(&a->bytes), b_end = byte_set_end(&b->bytes);
-    char text[2 * FAULT_TEXT_MAX], one[JOB_SHOWN_MAX], two[JOB_SHOWN_MAX], shown[PRINT_PATH_MAX];
+    char text[2 * FAULT_TEXT_MAX];
 
     snprintf(text, sizeof(text),
-             "race: the jobs %s and %s both use bytes of %s%s within [%" PRIu64 ", %" PRIu64
+             "race: the jobs %s and %s both use bytes of %s within [%" PRIu64 ", %" PRIu64
              "), and %s; order the jobs with \"after\"",
-             job_shown(one, pair.first), job_shown(two, pair.second), in_buffer ? "buffer " : "",
-             in_buffer ? pair.place : job_file_shown(shown, races->file, pair.place), begin,
-             a_end < b_end ? a_end : b_end,
+             pair.one, pair.two, pair.shown, begin, a_end < b_end ? a_end : b_end,
              a->write && b->write ? "both write them" : "one writes them");
     warn(races, "RACE", &pair, text, style);
 }
@@ -314,31 +356,58 @@ static bool is_comparable(const struct race_access *a, const struct race_access 
                          memcmp(a->tensor.shape, b->tensor.shape, size) == 0);
 }
 
-/* Compares the parameters of a tensor that a job reads with those of the tensor that an earlier job
- * has written there. Returns whether they differ. */
+/* Compares the parameters of a tensor that a job reads, or writes the last part of, with those of
+ * the tensor that an earlier job has written there. Returns whether they differ. */
 static bool check_params(const struct races *races, const struct race_access *written,
-                         const struct race_access *read, const struct print_style *style)
+                         const struct race_access *later, const struct print_style *style)
 {
-    const struct job_list *list = &races->file->list;
-    const struct pair pair = {&list->jobs[written->job], &list->jobs[read->job], true,
-                              list->buffers[read->place].name};
-    char one[JOB_SHOWN_MAX], two[JOB_SHOWN_MAX], text[COMPARE_TEXT_MAX];
+    const struct pair pair = pair_of(races, written, later);
+    char text[COMPARE_TEXT_MAX], message[3 * FAULT_TEXT_MAX];
     struct difference difference;
-    char message[2 * FAULT_TEXT_MAX];
 
-    compare_params(&written->tensor, &read->tensor, &difference);
-    if (!is_comparable(written, read) || difference.kind == DIFFERENCE_NONE)
+    compare_params(&written->tensor, &later->tensor, &difference);
+    if (!is_comparable(written, later) || difference.kind == DIFFERENCE_NONE)
         return false;
-    difference_text(&difference, job_shown(one, pair.first), job_shown(two, pair.second), text);
-    snprintf(message, sizeof(message), "buffer %s: %s", pair.place, text);
+    difference_text(&difference, pair.one, pair.two, text);
+    snprintf(message, sizeof(message), "%s: %s%s", pair.shown, text,
+             later->write ? "; the last part gives the parameters of the tensor" : "");
     warn(races, "PARAMS", &pair, message, style);
     return true;
+}
+
+/* Compares the parameters that each part of a new tensor gives with those of the last part, which
+ * has the parameters of the tensor. Returns the number of warnings. */
+static size_t report_parts(const struct races *races, const struct print_style *style)
+{
+    const struct job_file *file = races->file;
+    struct race_access **last = calloc(file->list.buffer_count + file->list.count, sizeof(*last));
+    size_t found = 0;
+
+    for (size_t i = races->count; i-- > 0 && last && found < SHOWN_MAX;) {
+        struct race_access *part = &races->list[i], *given = last[part->place];
+        struct quant *own = &part->tensor.quant;
+
+        if (!part->write || part->place < file->list.buffer_count || part->tensor.rank == 0)
+            continue;
+        if (!given) {
+            last[part->place] = part;
+            continue;
+        }
+        for (uint32_t k = 0;
+             given->end > 0 && part->end > 0 && k < own->count && k < given->tensor.quant.count;
+             k++)
+            if (k < part->begin || k >= part->end)
+                copy_entry(own, k, &given->tensor.quant, k);
+        found += check_params(races, part, given, style);
+    }
+    free(last);
+    return found;
 }
 
 void races_report_params(const struct races *races, const struct print_style *style)
 {
     uint64_t budget = BUDGET / 10;
-    size_t found = 0;
+    size_t found = report_parts(races, style);
 
     for (size_t i = 0; i < races->count && found < SHOWN_MAX; i++) {
         const struct race_access *read = &races->list[i];

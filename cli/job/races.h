@@ -8,7 +8,7 @@
  * the same time.
  *
  * Parameters: a buffer holds elements only, so the job that reads it states the quantisation
- * parameters of its source again.
+ * parameters of its source again. The last part of a new tensor gives the parameters of the tensor.
  */
 #pragma once
 
@@ -33,7 +33,9 @@ struct race_access {
     bool write;
     struct byte_set bytes;
     uint64_t offset;           /* offset of the tensor's first element */
-    struct tensor_desc tensor; /* in buffers: shape and quantisation of the whole tensor; owned */
+    struct tensor_desc tensor; /* in buffers, and for parts of a new tensor: shape and quantisation
+                                  of the whole tensor; owned */
+    uint32_t begin, end;       /* parameters along an axis: the entries that the part gives */
 };
 
 struct races {
@@ -59,6 +61,7 @@ void races_report(const struct races *races, const struct print_style *style);
 
 /**
  * Prints, like races_report(), a warning for each job that reads a tensor with other parameters
- * than those with which an earlier job has written it. Call it before races_report().
+ * than those with which an earlier job has written it, and for each part of a new tensor whose
+ * parameters the last part does not give. Call it before races_report().
  */
 void races_report_params(const struct races *races, const struct print_style *style);

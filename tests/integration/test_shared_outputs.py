@@ -266,9 +266,36 @@ class Made(Scene):
         jobs[1]["src"] = {"file": "right.npy", "type": "sa8", "axis": 1, "scale": [4, 5]}
         self.run_all_ways(jobs, BOTH)
         self.assertEqual(json.loads(self.read("p.json"))["scale"], [1, 2, 3, 4, 5])
+        self.assertEqual(self.ctl("validate", "-q", "job.json", code=0).err, "")
         jobs[1]["dst"]["scale"] = [1, 2]
         self.write("job.json", jobs)
         self.assertIn("2 entries", self.ctl("validate", "job.json", code=2).err)
+
+    def test_parameters_that_differ(self):
+        """The last part gives the parameters of the tensor: validate and explain warn if it loses those of a part."""
+        def warnings(sources, **dst):
+            jobs = left_and_right(dst=dict(dst, file="both.npy", params="p.json"))
+            for job, more in zip(jobs, sources):
+                job["src"] = {"file": job["name"] + ".npy", "type": "sa8", **more}
+            self.write("job.json", jobs)
+            texts = []
+            for command in (("validate",), ("explain", "--no-memcpy")):
+                result = self.ctl(*command, "--json", "job.json", code=0)
+                found = [line["warning"] for line in result.json if "warning" in line]
+                for warning in found:
+                    self.assertEqual((warning["name"], warning["jobs"], warning["file"]), ("PARAMS", ["/0", "/1"], "both.npy"))
+                    self.assertIn(f"job.json: warning: {warning['message']}\n", result.err)
+                texts.append([warning["message"].split("differ in ")[1].split(";")[0] for warning in found])
+            self.assertEqual(texts[0], texts[1])
+            return texts[0]
+        self.assertEqual(warnings([{"scale": 3}, {"scale": 3}]), [])
+        self.assertEqual(warnings([{"scale": 3}, {"scale": 4}]), ['scale: 3 in "left", 4 in "right"'])
+        self.assertEqual(warnings([{"scale": 3}, {}]), ['scale: 3 in "left", 1 in "right"'])
+        axes = [{"axis": 1, "scale": [2, 3, 4]}, {"axis": 1, "scale": [7, 8]}]
+        self.assertEqual(warnings(axes), ['scale[0] and 2 more: 2 in "left", 1 in "right"'])
+        self.assertEqual(warnings(axes, axis=1, scale=[2, 3, 4, 1, 1]), [])
+        self.assertEqual(warnings(axes, axis=1, scale=[2, 9, 4, 7, 8]), ['scale[1]: 3 in "left", 9 in "right"'])
+        self.assertEqual(warnings([axes[0], {"scale": 4}])[0][:4], "axis")
 
     def test_staged_parts(self):
         jobs = [dict(job, stage="vccm") for job in left_and_right()]
