@@ -79,6 +79,12 @@ static enum exit_code submit(const struct options *options)
         code = print_failure(&sequence.style, NULL, &fault);
         goto out;
     }
+    for (size_t i = 0; options_get(options, "detach") && i < sequence.file_count; i++) {
+        if (detach_check(&detach, &sequence.files[i], &fault)) {
+            code = print_failure(&sequence.style, sequence.files[i].path, &fault);
+            goto out;
+        }
+    }
     execution.rules = detach.rules = rules.profile ? &rules : NULL;
     job_progress_follow(&progress, &link, &sequence.style);
     if (options_get(options, "detach"))

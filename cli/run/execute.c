@@ -529,8 +529,7 @@ void detach_end(void *context)
 }
 
 /* Refuses members that require work after the job has ended. */
-static int check_detached(const struct detach *detach, const struct job_spec *job,
-                          struct fault *fault)
+static int check_job(const struct detach *detach, const struct job_spec *job, struct fault *fault)
 {
     if (detach->link->board)
         return board_calls->refuse(detach->link->where, BOARD_FETCHES_NOTHING, fault);
@@ -551,6 +550,17 @@ static int check_detached(const struct detach *detach, const struct job_spec *jo
     if (job->dst.params)
         return fault_set(fault, FAULT_INVALID_PARAMS, "/dst/params",
                          "dst.params: not allowed with --detach: the job must end first");
+    return 0;
+}
+
+int detach_check(const struct detach *detach, const struct job_file *file, struct fault *fault)
+{
+    for (size_t i = 0; i < file->list.count; i++) {
+        const struct job_spec *job = &file->list.jobs[file->list.order[i]];
+
+        if (check_job(detach, job, fault))
+            return fault_prefix(fault, job->pointer), -1;
+    }
     return 0;
 }
 
@@ -666,8 +676,6 @@ static int run_detached(struct detach *detach, const struct job_file *file,
     struct resolved r;
     size_t index = (size_t)(job - file->list.jobs);
 
-    if (check_detached(detach, job, fault))
-        return -1;
     int status = resolved_init(&r, file, job, NULL, fault);
     if (status == 0) {
         outcome_describe(outcome, &r);

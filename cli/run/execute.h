@@ -107,6 +107,10 @@ struct detach {
 
 void detach_finish(struct detach *detach);
 
+/** Refuses a file with a job that cannot be detached. Call it for all files before any job is sent.
+ * Returns 0, or -1 with the fault. */
+int detach_check(const struct detach *detach, const struct job_file *file, struct fault *fault);
+
 /** Like execution_begin() and execution_end(); `context` is a struct detach. */
 int detach_begin(void *context, const struct job_file *file, struct fault *fault);
 void detach_end(void *context);

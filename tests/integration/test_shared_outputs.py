@@ -252,12 +252,15 @@ class Made(Scene):
 
     def test_detached_jobs(self):
         self.write("job.json", left_and_right())
-        result = self.submit("--detach", "--json", "job.json", code=2)
-        self.assertEqual(result.json[1]["error"]["pointer"], "/1/dst/shape")
-        self.assertIn("not allowed with --detach: the job that makes the tensor must end first", result.err)
-        wanted = npy("|i1", (2, 5), bytes([1, 2, 3, 0, 0, 4, 5, 6, 0, 0]))
-        self.assertTrue(wait_for(lambda: self.read("both.npy") == wanted))
-        self.assertTrue(wait_for(self.daemon.idle))
+        self.write("first.json", mov("left.npy", "first.npy"))
+        self.write("both.npy", b"old")
+        before = self.listing()
+        for files in (("job.json",), ("first.json", "job.json")):
+            result = self.submit("--detach", "--json", *files, code=2)
+            self.assertEqual(result.json[0]["error"]["pointer"], "/1/dst/shape")
+            self.assertIn("not allowed with --detach: the job that makes the tensor must end first", result.err)
+            self.assertTrue(wait_for(self.daemon.idle))
+            self.assertEqual((self.listing(), self.read("both.npy")), (before, b"old"))
 
     def test_parameters(self):
         dst = {"file": "both.npy", "params": "p.json", "axis": 1, "scale": [1, 2, 3, 4, 5]}
