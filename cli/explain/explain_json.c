@@ -67,15 +67,16 @@ static void write_cost(struct jsonw *w, const struct explained_board *board)
     jsonw_object_end(w);
 }
 
-/* Writes the run and the loops of a box. */
-static void write_loops(struct jsonw *w, const struct mli_copy_box *box)
+/* Writes the run and the loops of a box. A copy may read address 0, so that its src is null, too.
+ */
+static void write_loops(struct jsonw *w, const struct mli_copy_box *box, bool copies)
 {
     jsonw_uint(w, "run", box->run);
     jsonw_array_begin(w, "loops");
     for (size_t i = 0; i < box->loops; i++) {
         jsonw_object_begin(w, NULL);
         jsonw_uint(w, "count", box->loop[i].count);
-        if (box->src)
+        if (copies)
             jsonw_uint(w, "src_step", box->loop[i].src_step);
         jsonw_uint(w, "dst_step", box->loop[i].dst_step);
         jsonw_object_end(w);
@@ -83,12 +84,12 @@ static void write_loops(struct jsonw *w, const struct mli_copy_box *box)
     jsonw_array_end(w);
 }
 
-static void write_box(struct jsonw *w, const struct mli_copy_box *box)
+static void write_piece(struct jsonw *w, const struct mli_descriptor *piece)
 {
-    if (box->src)
-        write_address(w, "src", (uintptr_t)box->src);
-    write_address(w, "dst", (uintptr_t)box->dst);
-    write_loops(w, box);
+    if (!controller_fills(piece))
+        write_address(w, "src", (uintptr_t)piece->box.src);
+    write_address(w, "dst", (uintptr_t)piece->box.dst);
+    write_loops(w, &piece->box, !controller_fills(piece));
 }
 
 static void write_bytes(struct jsonw *w, const struct controller_descriptor *descriptor)
@@ -128,7 +129,7 @@ static void write_entry(struct jsonw *w, const struct list_entry *entry, bool en
     jsonw_string(w, "mover", entry->mover == MOVER_CORE ? "core" : "controller");
     if (entry->mover == MOVER_CORE)
         jsonw_string(w, "why", entry->why);
-    write_box(w, &entry->piece.box);
+    write_piece(w, &entry->piece);
     if (encoded && entry->mover == MOVER_CONTROLLER)
         write_board_descriptor(w, &entry->descriptor);
     jsonw_object_end(w);
@@ -274,11 +275,11 @@ static void write_descriptor(struct jsonw *w, const struct explained *e, size_t 
     char kernel[MLI_KERNEL_TEXT_MAX];
     uint64_t bytes = box->run;
     jsonw_object_begin(w, NULL);
-    jsonw_string(w, "kind", box->src ? "copy" : "zeros");
-    write_loops(w, box);
+    jsonw_string(w, "kind", index == 0 ? "copy" : "zeros");
+    write_loops(w, box, index == 0);
     for (size_t i = 0; i < box->loops; i++)
         bytes *= box->loop[i].count;
-    if (box->src)
+    if (index == 0)
         jsonw_uint(w, "src", explained_src_at(e, box->src));
     jsonw_uint(w, "dst", explained_dst_at(e, box->dst));
     jsonw_uint(w, "bytes", bytes);

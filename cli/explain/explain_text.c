@@ -77,16 +77,18 @@ static void put_counts(struct textw *w, const struct explained_board *board)
                  print_s(board->channels), board->count.least);
 }
 
-static void put_box(struct textw *w, const struct mli_copy_box *box)
+static void put_piece(struct textw *w, const struct mli_descriptor *piece)
 {
+    const struct mli_copy_box *box = &piece->box;
+
     for (size_t i = 0; i < box->loops; i++)
         textw_printf(w, "%zu x +%zu -> +%zu, ", box->loop[i].count, box->loop[i].src_step,
                      box->loop[i].dst_step);
     textw_printf(w, "%zu B", box->run);
-    if (box->src)
-        textw_printf(w, " from 0x%" PRIxPTR, (uintptr_t)box->src);
-    else
+    if (controller_fills(piece))
         textw_printf(w, " of zeros");
+    else
+        textw_printf(w, " from 0x%" PRIxPTR, (uintptr_t)box->src);
     textw_printf(w, " to 0x%" PRIxPTR "\n", (uintptr_t)box->dst);
 }
 
@@ -109,7 +111,7 @@ static void put_entry(struct textw *w, const struct descriptor_list *list,
     textw_printf(w, INDENT "%4" PRIu64 " ", number);
     if (entry->mover == MOVER_CORE)
         textw_printf(w, "core (%s): ", entry->why);
-    put_box(w, &entry->piece.box);
+    put_piece(w, &entry->piece);
     if (list->controller && entry->mover == MOVER_CONTROLLER)
         put_fields(w, &entry->descriptor);
 }

@@ -252,6 +252,19 @@ class Boards(Case):
             for (begin, size), (after, _) in zip(spans, spans[1:]):
                 self.assertGreaterEqual(after, begin + size, profile)
 
+    def test_a_source_at_address_0(self):
+        """A copy from address 0 is no fill, in the text and in JSON."""
+        self.write("a.bin", bytes(16))
+        self.write("job.json", b'{"op": "mov", "src": {"file": "a.bin", "type": "sa8", "shape": [4, 4]}, '
+                               b'"cfg": {"padding_post": [1, 0]}, "dst": {"file": "b.npy"}}')
+        words = ("explain", "--no-memcpy", "--descriptors", "9", "--profile", "host", "job.json")
+        text = self.ctl(*words, code=0).out
+        self.assertRegex(text, "B from 0x0 to 0x")
+        self.assertEqual(text.count("B of zeros to"), 1)
+        entries = [e for part in json.loads(self.ctl(*words, "--json", code=0).out.splitlines()[0])["board"]["lists"]
+                   for e in part]
+        self.assertEqual([e.get("src") for e in entries], ["0x0", None])
+
     def test_the_bus_is_the_limit(self):
         """Four channels are limited by the bus: the sum omits parts of the table, and the table
         names the bus as the limit."""
