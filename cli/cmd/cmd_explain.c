@@ -139,6 +139,8 @@ static int explain_step(struct run *run, struct explain_output *output, struct s
     if (status == 0)
         status = explained_init(&explained, &stage->file, &resolved, channels, fault);
     if (status == 0)
+        explained.numbered = output->numbered;
+    if (status == 0)
         status = place_on_board(run, rules, &stage->file, &resolved, &explained, &board, fault);
     if (status == 0 && run->output.c)
         c_sequence_add(&run->calls, &explained, &resolved, &stage->file, &rules->buffers,
@@ -228,6 +230,7 @@ static int explain_resolved(struct run *run, const struct job_file *file,
         return resolved_produce(resolved, &run->produced, fault);
     if (explained_init(&explained, file, resolved, channels, fault))
         return -1;
+    explained.numbered = run->output.numbered;
     races_add(&run->races, resolved, &explained);
     if (!wanted)
         return resolved_produce(resolved, &run->produced, fault);
@@ -248,6 +251,7 @@ static int begin_file(void *context, const struct job_file *file, struct fault *
 {
     struct run *run = context;
     races_begin(&run->races, file);
+    run->output.numbered = file != run->sequence->files;
     if (job_limits_check_buffers(&run->limits, file, fault))
         return -1;
     return run->rules.profile ? job_rules_begin(&run->rules, file, fault) : 0;

@@ -25,7 +25,7 @@ struct c_files {
     bool failed; /* true: out of memory */
 };
 
-enum { C_NAME_MAX = 160, TYPE_MAX = 24 };
+enum { C_NAME_MAX = 160, NAME_SHOWN = C_NAME_MAX - 28, TYPE_MAX = 24 };
 
 /* Prepares for at most `uses` calls of c_files_add(). c_files_finish() is required. */
 static void c_files_init(struct c_files *files, size_t uses)
@@ -120,26 +120,31 @@ void c_function_begin(struct textw *w, const char *command)
                  command);
 }
 
+/* Returns whether "move_NAME" is a name that another function may have: move_4, move_all or
+ * move_all_4. */
+static bool is_taken(const char *name)
+{
+    return strcmp(name, "all") == 0 || strncmp(name, "all_", 4) == 0 ||
+           name[strspn(name, "0123456789")] == '\0';
+}
+
 /* Writes the name of the function with this number. Returns `out`. */
-static const char *c_function_name(char out[C_NAME_MAX], const char *name, size_t number)
+static const char *c_function_name(char out[C_NAME_MAX], const struct explained *e, size_t number)
 {
     static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
-    size_t length = (size_t)snprintf(out, C_NAME_MAX, "move_");
-    bool same = true;
+    const char *name = e->name;
+    int length = 0;
 
     if (!name) {
         snprintf(out, C_NAME_MAX, "move_%zu", number);
         return out;
     }
-    for (; *name && length < C_NAME_MAX - 24; name++) {
-        const bool fits = strchr(allowed, *name) != NULL;
-
-        out[length++] = fits ? *name : '_';
-        same = same && fits;
-    }
-    out[length] = '\0';
-    if (!same || *name)
-        snprintf(out + length, C_NAME_MAX - length, "_%zu", number);
+    if (e->numbered || is_taken(name) || name[strspn(name, allowed)] || strlen(name) > NAME_SHOWN)
+        length = snprintf(out, C_NAME_MAX, "move%zu_%.*s", number, NAME_SHOWN, name);
+    else
+        length = snprintf(out, C_NAME_MAX, "move_%s", name);
+    for (int i = 0; i < length; i++)
+        out[i] = strchr(allowed, out[i]) ? out[i] : '_';
     return out;
 }
 
@@ -333,7 +338,7 @@ void c_function(struct textw *w, const struct explained *e, const struct resolve
 {
     char name[C_NAME_MAX];
 
-    put_head(w, e, c_function_name(name, e->name, number));
+    put_head(w, e, c_function_name(name, e, number));
     put_source(w, e, r);
     put_output(w, e, r);
     put_cfg(w, r);
@@ -397,7 +402,7 @@ void c_sequence_add(struct c_sequence *sequence, const struct explained *explain
         return;
     }
     call = &sequence->calls[sequence->count++];
-    c_function_name(call->name, explained->name, number);
+    c_function_name(call->name, explained, number);
     call->src = operand_of(&explained->src, &resolved->job->src, file, buffers);
     call->dst = operand_of(&explained->dst, &resolved->job->dst, file, buffers);
 }

@@ -26,7 +26,8 @@ void c_function_begin(struct textw *w, const char *command);
 /**
  * Writes the function of a job. `number` is its number in the output, from 0, for the names of
  * functions: "move_tile0" for the job "tile0", or "move_3" for a job without a name. If the name
- * has other characters than letters, digits and '_', the number is appended.
+ * has other characters than letters, digits and '_', or another function may have the same name, it
+ * is "move3_tile0".
  */
 void c_function(struct textw *w, const struct explained *explained, const struct resolved *resolved,
                 size_t number);

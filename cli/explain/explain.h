@@ -56,6 +56,7 @@ void picture_text(struct textw *w, const struct explained *explained,
 struct explain_output {
     struct print_style style;
     size_t explained; /* number of jobs explained until now */
+    bool numbered;    /* a file after the first: its jobs may have names of earlier files */
     bool memcpy;      /* true: measure a memcpy of each job's bytes */
     bool c;           /* --c */
     bool picture;     /* true: print the text picture */

@@ -53,6 +53,7 @@ struct explained {
     const char *file;    /* the job file's path as given; borrowed, like `pointer` and `name` */
     const char *pointer; /* JSON pointer of the job in the file: "", "/3" or "/jobs/3" */
     const char *name;    /* name of the job, or null */
+    bool numbered;       /* the name of the job's C function needs its number */
     const char *op;      /* "mov" or "permute" */
     const char *type;    /* type of the elements: "fx8" */
     /* Headers of a source and its destination with elements of 8 or 16 bytes or more than 4

@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import random
+import re
 import shutil
 import subprocess
 import unittest
@@ -121,9 +122,9 @@ class Functions(Case):
         text = self.ctl("explain", "--c", "jobs.json", code=0).out
         lines = []
         for number, job in enumerate(jobs):
-            name = f"job_{number}_{number}" if "-" in job["name"] else job["name"]
+            name = f"{number}_job_{number}" if "-" in job["name"] else "_" + job["name"]
             bytes_ = (self.dir / f"out{number}.npy").stat().st_size - 128
-            lines.append(f'    check(move_{name}, "{number}", {bytes_});')
+            lines.append(f'    check(move{name}, "{number}", {bytes_});')
         main_ = "\nint main(void)\n{\n" + "\n".join(lines) + "\n    return failed;\n}\n"
         try:
             for flags in ((), ("-DMLI_EMBARC_COMPAT",)):
@@ -200,12 +201,27 @@ class Functions(Case):
         jobs.append({"op": "mov", "src": {"file": "a.npy"}, "dst": {"file": "*.npy"}})
         self.write("jobs.json", json.dumps(jobs).encode())
         text = self.ctl("explain", "--c", "jobs.json", code=0).out
-        for name in ("move_int(", "move_a_b_1(", "move_a_b(", "move_x_y_z_3(", "move_7(", "move_5("):
+        for name in ("move_int(", "move1_a_b(", "move_a_b(", "move3_x_y_z(", "move4_7(", "move_5("):
             self.assertIn(name, text)
         (self.dir / "names.c").write_text(text)
         subprocess.run([COMPILER, "-std=c11", "-Wall", "-Wextra", "-Werror", "-c",
                         f"-I{SOURCE}/libmli/include", "names.c"], cwd=self.dir, check=True,
                        timeout=60)
+
+    def test_names_of_functions_are_unique(self):
+        self.write("a.npy", npy("|i1", (4,), ramp(4)))
+        names = [{"name": name} for name in ("all", "all_1", "4", "a-b", "a_b_3", "move")] + [{}]
+        for path in ("one.json", "two.json"):
+            self.write(path, json.dumps([dict(more, op="mov", src={"file": "a.npy"}, dst={"file": f"{i}.npy"})
+                                         for i, more in enumerate(names)]).encode())
+        for files in (("one.json",), ("one.json", "two.json")):
+            text = self.ctl("explain", "--c", *files, code=0).out
+            found = re.findall(r"^mli_status (\w+)\(", text, re.MULTILINE)
+            self.assertEqual((len(set(found)), len(found)), (8 * len(files),) * 2)
+            self.assertIn("move_a_b_3", found)
+            (self.dir / "unique.c").write_text(text)
+            subprocess.run([COMPILER, "-std=c11", "-Wall", "-Wextra", "-Werror", "-c", f"-I{SOURCE}/libmli/include",
+                            "unique.c"], cwd=self.dir, check=True, timeout=60)
 
     def test_usage(self):
         self.write("a.npy", npy("|i1", (4,), ramp(4)))

@@ -180,7 +180,7 @@ class Stage(Case):
         text = self.ctl("explain", *STRICT, "job.json", code=0).out
         self.assertIn("staged through vccm", text)
         code = self.ctl("explain", "--c", "job.json", code=0).out
-        for name in ("move_turn_load_0(", "move_turn_permute_1(", "move_turn_store_2("):
+        for name in ("move0_turn_load(", "move1_turn_permute(", "move2_turn_store("):
             self.assertIn(f"mli_status {name}const void *src, void *dst)", code)
 
     def test_a_failed_case_is_kept(self):
