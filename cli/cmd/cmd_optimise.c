@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mlictl optimise: fuses chains of moves, and proves that the outputs stay the same. */
+#include <fnmatch.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/cmd/command.h"
@@ -41,6 +43,36 @@ static size_t collect(const struct options *options, const char *name,
     while ((value = options_next(options, name, &at)))
         values[count++] = value;
     return count;
+}
+
+/* Refuses a name of --drop or a pattern of --intermediate that matches no buffer and no output of
+ * the jobs. */
+static int check_names(const struct options *options, const char *option,
+                       const struct job_list *list, struct fault *fault)
+{
+    const char **names = calloc(list->buffer_count + list->count + 1, sizeof(*names));
+    const char *near, *wanted = NULL;
+    size_t count = 0, at = 0, i = 0;
+
+    if (!names)
+        return fault_no_memory(fault);
+    for (i = 0; i < list->buffer_count; i++)
+        names[count++] = list->buffers[i].name;
+    for (i = 0; i < list->count; i++)
+        if (list->jobs[i].dst.file)
+            names[count++] = list->jobs[i].dst.file;
+    i = 0; /* at the end: the index of the first match of the last name, or the count */
+    while (i < count && (wanted = options_next(options, option, &at)))
+        for (i = 0; i < count && fnmatch(wanted, names[i], 0) != 0;)
+            i++;
+    if (i == count) {
+        near = nearest_word(wanted, names);
+        fault_set(fault, FAULT_INVALID_PARAMS, NULL,
+                  "--%s %s: no job writes a buffer or file with this name%s%s%s", option, wanted,
+                  near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+    }
+    free(names);
+    return i == count ? -1 : 0;
 }
 
 static const char *target_of(const struct options *options)
@@ -137,6 +169,9 @@ static enum exit_code optimise_file(const struct options *options, struct job_fi
     struct fault fault;
     enum exit_code code = EXIT_CODE_DONE;
 
+    if (check_names(options, "intermediate", &file->list, &fault) ||
+        check_names(options, "drop", &file->list, &fault))
+        return print_failure(&style, file->path, &fault);
     if (optimise(&result, file, &request, &fault) || check_target(options, &result.first, &fault) ||
         save(options, &result.text, &fault)) {
         code = print_failure(&style, file->path, &fault);

@@ -82,7 +82,8 @@ class Base(Case):
         if file is not None:
             self.write("job.json", file)
         report = self.ctl("optimise", "job.json", "-f", "-o", "new.json", "--json", *options, code=code).json[0]
-        again = self.ctl("optimise", "new.json", "-f", "-o", "newer.json", "--json", *options, code=0).json[0]
+        again = () if {"--drop", "--intermediate"} & set(options) else options  # refused: the names are gone
+        again = self.ctl("optimise", "new.json", "-f", "-o", "newer.json", "--json", *again, code=0).json[0]
         self.assertEqual(again["before"], again["after"])
         self.assertEqual(again["before"], report["after"])
         self.assertEqual(self.read("new.json"), self.read("newer.json"))
@@ -229,8 +230,13 @@ class Chains(Base):
             report, _ = self.optimise(jobs, *option)
             self.assertEqual(report["after"]["jobs"], 1)
             self.assert_equal_outputs()
-        report, _ = self.optimise(jobs, "--intermediate", "x.npy")
+        report, _ = self.optimise(jobs, "--intermediate", "out.npy")
         self.assertEqual(report["after"]["jobs"], 2)
+        for option, name, near in (("--intermediate", "x*", ""), ("--intermediate", "ou.npy", "; did you mean out.npy?"),
+                                   ("--drop", "ou.npy", "; did you mean out.npy?")):
+            error = self.ctl("optimise", option, name, "job.json", "-o", "other.json", code=2).err
+            self.assertTrue(error.endswith(f"{option} {name}: no job writes a buffer or file with this name{near}\n"), error)
+            self.assertFalse(os.path.exists(self.path("other.json")))
 
     def test_an_updated_file_stays_whole(self):
         """A later job reads a part of the updated file, so the job that creates the file must stay."""
