@@ -402,6 +402,8 @@ void c_sequence_add(struct c_sequence *sequence, const struct explained *explain
         return;
     }
     call = &sequence->calls[sequence->count++];
+    if (file->list.buffer_count > sequence->buffers) /* a staged job has two more */
+        sequence->buffers = file->list.buffer_count;
     c_function_name(call->name, explained, number);
     call->src = operand_of(&explained->src, &resolved->job->src, file, buffers);
     call->dst = operand_of(&explained->dst, &resolved->job->dst, file, buffers);
@@ -425,22 +427,9 @@ static void put_array(struct textw *w, const struct c_operand *operand, bool *wr
     textw_printf(w, " */\n");
 }
 
-static size_t last_buffer(const struct c_sequence *sequence)
-{
-    size_t last = 0;
-
-    for (size_t i = 0; i < sequence->count; i++) {
-        const struct c_call *call = &sequence->calls[i];
-
-        last = call->src.index > last ? call->src.index : last;
-        last = call->dst.index > last ? call->dst.index : last;
-    }
-    return last;
-}
-
 static void put_arrays(struct textw *w, const struct c_sequence *sequence)
 {
-    bool *written = calloc(last_buffer(sequence) + 1, sizeof *written);
+    bool *written = calloc(sequence->buffers + 1, sizeof *written);
 
     w->failed = w->failed || !written;
     for (size_t i = 0; written && i < sequence->count; i++) {

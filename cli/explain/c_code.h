@@ -35,7 +35,8 @@ void c_function(struct textw *w, const struct explained *explained, const struct
 struct c_sequence {
     struct c_call *calls;
     size_t count, capacity;
-    bool failed; /* true: out of memory */
+    size_t buffers; /* number of buffers of the jobs */
+    bool failed;    /* true: out of memory */
 };
 
 /** Frees the calls; accepts zeros. Afterwards the sequence is empty. */

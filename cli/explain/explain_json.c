@@ -266,34 +266,23 @@ static void write_sides(struct jsonw *w, const struct explained *e)
     write_side(w, "dst", &e->dst, &written, move->rank);
 }
 
-/*
- * Writes descriptor `index` of the plan. The box of a descriptor that writes zeros has no source.
- */
-static void write_descriptor(struct jsonw *w, const struct explained *e, size_t index,
-                             const struct mli_copy_box *box)
+/* Writes descriptor `index` of the plan. */
+static void write_descriptor(struct jsonw *w, const struct explained *e, size_t index)
 {
+    const struct mli_copy_box box = explained_box(&e->move.plan, index);
     char kernel[MLI_KERNEL_TEXT_MAX];
-    uint64_t bytes = box->run;
+    uint64_t bytes = box.run;
     jsonw_object_begin(w, NULL);
     jsonw_string(w, "kind", index == 0 ? "copy" : "zeros");
-    write_loops(w, box, index == 0);
-    for (size_t i = 0; i < box->loops; i++)
-        bytes *= box->loop[i].count;
+    write_loops(w, &box, index == 0);
+    for (size_t i = 0; i < box.loops; i++)
+        bytes *= box.loop[i].count;
     if (index == 0)
-        jsonw_uint(w, "src", explained_src_at(e, box->src));
-    jsonw_uint(w, "dst", explained_dst_at(e, box->dst));
+        jsonw_uint(w, "src", explained_src_at(e, box.src));
+    jsonw_uint(w, "dst", explained_dst_at(e, box.dst));
     jsonw_uint(w, "bytes", bytes);
     jsonw_string(w, "kernel", mli_plan_kernel(&e->move.plan, index, kernel));
     jsonw_object_end(w);
-}
-
-static void write_zeros(struct jsonw *w, const struct explained *e, size_t index)
-{
-    const struct mli_fill_slab *slab = &e->move.plan.slab[index];
-    struct mli_copy_box box = {.dst = slab->dst, .run = slab->run, .loops = slab->loops};
-    for (size_t i = 0; i < slab->loops; i++)
-        box.loop[i] = (struct mli_copy_loop){slab->loop[i].count, 0, slab->loop[i].step};
-    write_descriptor(w, e, index + 1, &box);
 }
 
 static void write_plan(struct jsonw *w, const struct explained *e)
@@ -302,10 +291,8 @@ static void write_plan(struct jsonw *w, const struct explained *e)
     jsonw_object_begin(w, "plan");
     jsonw_uint(w, "bytes", plan->bytes);
     jsonw_array_begin(w, "descriptors");
-    if (plan->box.run > 0)
-        write_descriptor(w, e, 0, &plan->box);
-    for (size_t i = 0; i < plan->slabs; i++)
-        write_zeros(w, e, i);
+    for (size_t i = plan->box.run == 0; i <= plan->slabs; i++)
+        write_descriptor(w, e, i);
     jsonw_array_end(w);
     jsonw_object_end(w);
 }

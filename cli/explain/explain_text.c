@@ -265,44 +265,30 @@ static void put_extents(struct textw *w, const struct explained *e)
 }
 
 /*
- * Writes loops as "3 x +162 -> +50, 4 x +18 -> +10": count, step in the source and step in the
- * output.
+ * Writes descriptor `index` of the plan, with loops as "3 x +162 -> +50, 4 x +18 -> +10": count,
+ * step in the source and step in the output.
  */
-static const char *loops_text(char out[LOOPS_TEXT_MAX], const struct mli_copy_box *box)
+static void put_descriptor(struct grid *grid, const struct explained *e, size_t index)
 {
-    int length = snprintf(out, LOOPS_TEXT_MAX, "%s", box->loops ? "" : "-");
-    for (size_t i = 0; i < box->loops; i++) {
-        const struct mli_copy_loop *loop = &box->loop[i];
-        length += snprintf(out + length, LOOPS_TEXT_MAX - (size_t)length, "%s%zu x +%zu -> +%zu",
-                           i ? ", " : "", loop->count, loop->src_step, loop->dst_step);
+    const struct mli_copy_box box = explained_box(&e->move.plan, index);
+    char loops[LOOPS_TEXT_MAX] = "-", from[24] = "", kernel[MLI_KERNEL_TEXT_MAX];
+    int length = 0;
+
+    for (size_t i = 0; i < box.loops; i++) {
+        const struct mli_copy_loop *loop = &box.loop[i];
+
+        length += snprintf(loops + length, LOOPS_TEXT_MAX - (size_t)length, "%s%zu x",
+                           i ? ", " : "", loop->count);
+        if (index == 0)
+            length +=
+                snprintf(loops + length, LOOPS_TEXT_MAX - (size_t)length, " +%zu", loop->src_step);
+        length +=
+            snprintf(loops + length, LOOPS_TEXT_MAX - (size_t)length, " -> +%zu", loop->dst_step);
     }
-    return out;
-}
-
-static const char *fill_loops_text(char out[LOOPS_TEXT_MAX], const struct mli_fill_slab *slab)
-{
-    int length = snprintf(out, LOOPS_TEXT_MAX, "%s", slab->loops ? "" : "-");
-    for (size_t i = 0; i < slab->loops; i++)
-        length += snprintf(out + length, LOOPS_TEXT_MAX - (size_t)length, "%s%zu x -> +%zu",
-                           i ? ", " : "", slab->loop[i].count, slab->loop[i].step);
-    return out;
-}
-
-static void put_copy(struct grid *grid, const struct explained *e)
-{
-    const struct mli_copy_box *box = &e->move.plan.box;
-    char loops[LOOPS_TEXT_MAX], kernel[MLI_KERNEL_TEXT_MAX];
-    grid_add(grid, "copy\t%s\t%zu B\t%" PRIu64 "\t%" PRIu64 "\t%s", loops_text(loops, box),
-             box->run, explained_src_at(e, box->src), explained_dst_at(e, box->dst),
-             mli_plan_kernel(&e->move.plan, 0, kernel));
-}
-
-static void put_zeros(struct grid *grid, const struct explained *e, size_t index)
-{
-    const struct mli_fill_slab *slab = &e->move.plan.slab[index];
-    char loops[LOOPS_TEXT_MAX], kernel[MLI_KERNEL_TEXT_MAX];
-    grid_add(grid, "zeros\t%s\t%zu B\t\t%" PRIu64 "\t%s", fill_loops_text(loops, slab), slab->run,
-             explained_dst_at(e, slab->dst), mli_plan_kernel(&e->move.plan, index + 1, kernel));
+    if (index == 0)
+        snprintf(from, sizeof from, "%" PRIu64, explained_src_at(e, box.src));
+    grid_add(grid, "%s\t%s\t%zu B\t%s\t%" PRIu64 "\t%s", index ? "zeros" : "copy", loops, box.run,
+             from, explained_dst_at(e, box.dst), mli_plan_kernel(&e->move.plan, index, kernel));
 }
 
 static void put_plan(struct textw *w, const struct explained *e)
@@ -310,10 +296,8 @@ static void put_plan(struct textw *w, const struct explained *e)
     struct grid grid;
     grid_init(&grid, "llrrrl");
     grid_add(&grid, "plan\tloops\trun\tfrom byte\tto byte\tkernel");
-    if (e->move.plan.box.run > 0)
-        put_copy(&grid, e);
-    for (size_t i = 0; i < e->move.plan.slabs; i++)
-        put_zeros(&grid, e, i);
+    for (size_t i = e->move.plan.box.run == 0; i <= e->move.plan.slabs; i++)
+        put_descriptor(&grid, e, i);
     end_paragraph(w, &grid);
 }
 

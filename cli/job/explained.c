@@ -127,16 +127,28 @@ static int explain_move(struct explained *e, const struct resolved *r, struct fa
     return status;
 }
 
+struct mli_copy_box explained_box(const struct mli_plan *plan, size_t index)
+{
+    if (index == 0)
+        return plan->box;
+    const struct mli_fill_slab *slab = &plan->slab[index - 1];
+    struct mli_copy_box box = {.dst = slab->dst, .run = slab->run, .loops = slab->loops};
+
+    for (size_t i = 0; i < slab->loops; i++)
+        box.loop[i] = (struct mli_copy_loop){slab->loop[i].count, 0, slab->loop[i].step};
+    return box;
+}
+
 static uint64_t rows_of(const struct mli_plan *plan)
 {
-    uint64_t rows = 0, product = plan->box.run > 0;
-    for (size_t i = 0; i < plan->box.loops; i++)
-        product *= plan->box.loop[i].count;
-    rows += product;
-    for (size_t s = 0; s < plan->slabs; s++) {
-        product = 1;
-        for (size_t i = 0; i < plan->slab[s].loops; i++)
-            product *= plan->slab[s].loop[i].count;
+    uint64_t rows = 0;
+
+    for (size_t index = plan->box.run == 0; index <= plan->slabs; index++) {
+        const struct mli_copy_box box = explained_box(plan, index);
+        uint64_t product = 1;
+
+        for (size_t i = 0; i < box.loops; i++)
+            product *= box.loop[i].count;
         rows += product;
     }
     return rows;

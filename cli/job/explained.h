@@ -119,6 +119,9 @@ static inline const char *explained_place(const struct explained_side *side)
     return side->buffer ? side->buffer : side->file;
 }
 
+/** Returns descriptor `index` of a plan: 0 is the copy, and the others write zeros. */
+struct mli_copy_box explained_box(const struct mli_plan *plan, size_t index);
+
 /** Returns the offset of a plan's source address from the source's first element, in bytes. */
 static inline uint64_t explained_src_at(const struct explained *explained, const uint8_t *address)
 {
