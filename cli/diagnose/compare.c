@@ -16,8 +16,9 @@ static void set_values(struct difference *difference, const char *a, const char 
     snprintf(difference->b_value, sizeof(difference->b_value), "%s", b);
 }
 
-void compare_headers(const struct npy_header *a, const struct npy_header *b,
-                     struct difference *difference)
+/* Compares dtype and shape of two headers: DIFFERENCE_NONE, _DTYPE or _SHAPE. */
+static void compare_headers(const struct npy_header *a, const struct npy_header *b,
+                            struct difference *difference)
 {
     *difference = (struct difference){.a = *a, .b = *b};
     if (a->kind != b->kind || a->item_size != b->item_size) {

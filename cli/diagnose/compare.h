@@ -43,10 +43,6 @@ struct difference {
     char param[32]; /* DIFFERENCE_PARAMS: the first of `count` that differ, such as "scale[2]" */
 };
 
-/** Compares dtype and shape of two headers: DIFFERENCE_NONE, _DTYPE or _SHAPE. */
-void compare_headers(const struct npy_header *a, const struct npy_header *b,
-                     struct difference *difference);
-
 /**
  * Compares two tensors without reading elements: DIFFERENCE_NONE, _DTYPE or _SHAPE. If `b` is a
  * raw file without a description (its rank is 0): DIFFERENCE_SIZE, because the sizes differ.

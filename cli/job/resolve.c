@@ -7,7 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/diagnose/compare.h"
 #include "cli/file/regular.h"
 #include "cli/job/axes.h"
 #include "cli/job/resolve.h"
@@ -192,10 +191,8 @@ static int find_result(struct resolved *r, struct fault *fault)
         return find_wide_result(r, fault);
     tensor_desc_to_mli(&r->wire.src.desc, &src);
     r->result = (mli_tensor){0};
-    if (has_before(r))
-        memcpy(r->result.mem_stride, r->before.strides, sizeof(r->result.mem_stride));
-    else if (dst->has_strides)
-        memcpy(r->result.mem_stride, dst->strides, sizeof(r->result.mem_stride));
+    const int32_t *own = has_before(r) ? r->before.strides : dst->strides; /* 0: packed */
+    memcpy(r->result.mem_stride, own, sizeof(r->result.mem_stride));
     mli_status status = mli_mov_layout(&src, &r->wire.common.cfg, &r->result);
     if (status != MLI_STATUS_OK)
         return refuse_result(r, &src, status, fault);
@@ -413,6 +410,10 @@ static int refuse_fold(const struct npy_header *header, const struct move *move,
                        struct fault *fault)
 {
     const bool too_many = move->axis_count > MLI_MAX_RANK;
+    const char *order = too_many && header->fortran_order
+                            ? "; the source is in Fortran order, a new result in C order: save it "
+                              "in C order, or use several moves"
+                            : "";
     char names[PRINT_TEXT_MAX];
     struct phrase phrase = phrase_init(names, sizeof(names));
 
@@ -421,18 +422,17 @@ static int refuse_fold(const struct npy_header *header, const struct move *move,
         return fault_set(fault, FAULT_INVALID_PARAMS, "/src",
                          "src: elements of %" PRIu32 " bytes (%s) move as %" PRIu32
                          " parts of 4 bytes, but as parts this move exceeds %s; move fewer "
-                         "dimensions at a time",
+                         "dimensions at a time%s",
                          header->item_size, dtype_of_header(header)->name, npy_parts(header),
-                         too_many ? "4 dimensions" : "the range of a job");
+                         too_many ? "4 dimensions" : "the range of a job", order);
     if (too_many)
         return fault_set(fault, FAULT_INVALID_PARAMS, "/src",
                          "src: dimensions %s do not fold into 4, the most that a move has: "
-                         "neighbours fold that stay together in source and result, if the inner "
-                         "one is neither padded, sliced nor subsampled",
-                         names);
+                         "neighbours fold that keep their order in memory, if the inner one is "
+                         "neither padded, sliced nor subsampled%s",
+                         names, order);
     return fault_set(fault, FAULT_INVALID_PARAMS, "/src",
-                     "src: the dimensions fold into %s, but then this move exceeds the range of a "
-                     "job",
+                     "src: the dimensions fold into %s, but then this move exceeds a job's range",
                      names);
 }
 
@@ -675,10 +675,8 @@ static int open_src(struct resolved *r, const struct produced *produced, struct 
 static int check_before(const struct resolved *r, struct fault *fault)
 {
     const struct npy_header *src = &r->src.header, *before = &r->before.header;
-    struct difference difference;
 
-    compare_headers(src, before, &difference);
-    if (difference.kind == DIFFERENCE_DTYPE)
+    if (src->kind != before->kind || src->item_size != before->item_size)
         return fault_set(
             fault, FAULT_INVALID_PARAMS, "/dst/file",
             "dst.file: %s holds %s, but the source holds %s; an update keeps the dtype",
@@ -717,29 +715,19 @@ static bool is_current(const struct tensor_file *file)
            now.st_ino == file->stat.st_ino;
 }
 
-/* Opens and locks the file; opens it again if another job has replaced it before the lock. No
- * other job can update the file until this process closes the descriptor. */
-static int open_locked(struct tensor_file *file, const struct tensor_spec *ref, const char *path,
-                       struct fault *fault)
-{
-    for (;;) {
-        if (open_tensor(file, NULL, ref, path, fault))
-            return blame(fault, "dst");
-        if (regular_lock(file->fd, fault))
-            return -1;
-        if (is_current(file))
-            return 0;
-        tensor_file_close(file);
-    }
-}
-
+/* Opens the file. Unless outputs are kept, also locks it, and opens it again if another job has
+ * replaced it before the lock: no other job can update it until this process closes it. */
 static int open_updated(struct resolved *r, const struct produced *produced, struct fault *fault)
 {
-    const struct tensor_spec *ref = &r->job->dst;
-
-    if (!produced)
-        return open_locked(&r->before, ref, r->dst_path, fault);
-    return open_tensor(&r->before, produced, ref, r->dst_path, fault) ? blame(fault, "dst") : 0;
+    for (;;) {
+        if (open_tensor(&r->before, produced, &r->job->dst, r->dst_path, fault))
+            return blame(fault, "dst");
+        if (!produced && regular_lock(r->before.fd, fault))
+            return -1;
+        if (produced || is_current(&r->before))
+            return 0;
+        tensor_file_close(&r->before);
+    }
 }
 
 static int open_before(struct resolved *r, const struct produced *produced, struct fault *fault)
@@ -909,9 +897,7 @@ static int begin_wire(struct resolved *r, struct fault *fault)
 
     r->wire.common = r->job->common;
     r->wire.common.name = name ? strdup(name) : NULL;
-    if (name && !r->wire.common.name)
-        return fault_no_memory(fault);
-    return 0;
+    return name && !r->wire.common.name ? fault_no_memory(fault) : 0;
 }
 
 /* Checks the size of the request, which contains the per-axis parameters. */
@@ -975,9 +961,8 @@ int resolved_plan(struct resolved *r, const struct job_file *file, const struct 
 int resolved_init(struct resolved *r, const struct job_file *file, const struct job_spec *job,
                   const struct produced *produced, struct fault *fault)
 {
-    if (resolved_plan(r, file, job, produced, fault) || begin_outputs(r, produced, fault))
-        return -1;
-    return 0;
+    return resolved_plan(r, file, job, produced, fault) || begin_outputs(r, produced, fault) ? -1
+                                                                                             : 0;
 }
 
 int resolved_produce(const struct resolved *r, struct produced *produced, struct fault *fault)

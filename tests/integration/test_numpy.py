@@ -261,6 +261,14 @@ class Numpy(NumpyCase):
         self.save("fortran.npy", numpy.asfortranarray(array))
         self.ctl("mov", "-f", "fortran.npy", "out.npy", "--perm", "4,5,3,2,1,0", code=0)
         self.assert_same(numpy.load(self.path("out.npy")), array.transpose(4, 5, 3, 2, 1, 0))
+        self.assertIn("neither padded, sliced nor subsampled; the source is in Fortran order, a new result in C order: save it "
+                      "in C order, or use several moves\n", self.ctl("mov", "fortran.npy", "no.npy", code=2).err)
+        self.ctl("mov", "-f", "fortran.npy", "mid.npy", "--perm", "1,0,2,3,4,5", code=0)
+        self.ctl("mov", "-f", "mid.npy", "out.npy", "--perm", "1,0,2,3,4,5", code=0)
+        self.assert_same(numpy.load(self.path("out.npy")), array)
+        self.save("fortran.npy", numpy.asfortranarray(array[0, :, 0].astype("int64")))
+        self.assertIn("exceeds 4 dimensions; move fewer dimensions at a time; the source is in Fortran order",
+                      self.ctl("mov", "fortran.npy", "no.npy", code=2).err)
         self.assertIn("src: dimensions 0, 1, 3, 4, 5 do not fold into 4",
                       self.ctl("mov", "in.npy", "no.npy", "--perm", "5,4,3,2,1,0", code=2).err)
         self.assertIn("src: dimensions 0, 1+3, 4, 5, the parts of an element do not fold into 4", self.wide_refusal(array))
