@@ -205,6 +205,16 @@ static int add_file(struct walk *walk, const char *path)
     return status;
 }
 
+/* Returns whether mlictl batch has kept failed cases in a directory: see cli/batch/kept.h. */
+static bool has_kept(const char *directory)
+{
+    char *list = join(directory, ".kept");
+    const bool found = list && access(list, F_OK) == 0;
+
+    free(list);
+    return found;
+}
+
 static int read_directory(struct walk *walk, const char *directory, bool below);
 
 static int add_entry(struct walk *walk, const char *path, const struct dirent *entry)
@@ -223,7 +233,7 @@ static int add_entry(struct walk *walk, const char *path, const struct dirent *e
         return 0;
     if (visit(walk, &status, &fresh))
         return -1;
-    return fresh ? read_directory(walk, path, true) : 0;
+    return fresh && !has_kept(path) ? read_directory(walk, path, true) : 0;
 }
 
 /* Reads all names first, so only one directory is open at any depth. */
@@ -258,8 +268,8 @@ static int read_directory(struct walk *walk, const char *directory, bool below)
 /*
  * Adds every *.json below `directory` that cases_is_job_text() accepts, named by its path below
  * `directory`. Adds unreadable files and subdirectories too, as cases that fail. Follows links, but
- * reads no directory twice. Returns 0, or -1 if `directory` itself cannot be read, on ^C, or
- * if out of memory.
+ * reads no directory twice, and none with kept cases below `directory`. Returns 0, or -1 if
+ * `directory` itself cannot be read, on ^C, or if out of memory.
  */
 static int cases_add_directory(struct cases *cases, const char *directory, struct fault *fault)
 {

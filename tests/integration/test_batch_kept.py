@@ -313,6 +313,22 @@ class Kept(BatchCase):
         self.assertTrue(self.exists("batch-failed/c1/golden.npy"))
         self.assertTrue(self.exists("second/c1/job/job.json"))
 
+    def test_kept_cases_of_another_run_are_no_cases(self):
+        self.failing("c1", "deep/c2")
+        self.finish(self.start_in(self.dir / "cases", "batch", "deep", "c1.json"), code=1)
+        self.assertTrue(self.exists("cases/batch-failed/c1/job.json"))
+        self.assertEqual(self.ctl("batch", "-l", "cases", code=0).out, "c1\ndeep/c2\n")
+        self.write("list", "cases\n")
+        self.assertEqual(self.ctl("batch", "-l", "list", code=0).out, "c1\ndeep/c2\n")
+        before = self.listing()
+        self.batch("cases", "--update-golden", "--keep", "none", code=1)
+        self.assertEqual({name for name in self.listing() if name not in before}, {"bad.npy.new"})
+        # Paths that are named are cases.
+        self.assertEqual(self.ctl("batch", "-l", "cases/batch-failed", code=0).out, "c1/job\nc2/job\n")
+        self.assertEqual(self.ctl("batch", "-l", "cases/batch-failed/c1/job.json", code=0).out, "cases/batch-failed/c1/job\n")
+        os.remove(self.path("cases/batch-failed/.kept"))
+        self.assertIn("batch-failed/c1/job\n", self.ctl("batch", "-l", "cases", code=0).out)
+
     def test_other_paths_leave_kept_cases(self):
         self.failing("c1")
         self.batch("cases", code=1)
