@@ -62,8 +62,8 @@ static void note(struct difference *difference, const struct elements elements[2
         return;
     difference->kind = DIFFERENCE_VALUES;
     memcpy(difference->at, at, elements->rank * sizeof(*at));
-    dtype_text(elements[0].dtype, elements_at(&elements[0], at), difference->a_value);
-    dtype_text(elements[1].dtype, elements_at(&elements[1], at), difference->b_value);
+    dtype_texts(elements->dtype, elements_at(&elements[0], at), elements_at(&elements[1], at),
+                difference->a_value, difference->b_value);
 }
 
 static void compare_row(const struct row *row, const struct elements elements[2],
@@ -240,13 +240,6 @@ void compare_params(const struct tensor_desc *a, const struct tensor_desc *b,
         compare_entries(x, y, param, difference);
 }
 
-static void coordinate_text(const struct difference *difference, char out[PRINT_TEXT_MAX])
-{
-    print_shape(out, difference->a.rank, difference->at);
-    out[0] = '[';
-    out[strlen(out) - 1] = ']';
-}
-
 /* Returns whether two shapes have the same extents in a different order. */
 static bool is_reordered(const struct npy_header *a, const struct npy_header *b)
 {
@@ -281,11 +274,11 @@ static int write_head(const struct difference *d, bool expected, char out[COMPAR
                                         [DIFFERENCE_DTYPE] = "dtypes",
                                         [DIFFERENCE_SHAPE] = "shapes",
                                         [DIFFERENCE_DIGEST] = "digests"};
-    char at[PRINT_TEXT_MAX];
+    char at[DIFFERING_TEXT_MAX];
 
     switch (d->kind) {
     case DIFFERENCE_VALUES:
-        coordinate_text(d, at);
+        differing_place(at, d->a.rank, d->at);
         return snprintf(out, COMPARE_TEXT_MAX,
                         "%" PRIu64 " of %" PRIu64 " elements differ, the first at %s", d->count,
                         d->elements, at);
@@ -393,13 +386,6 @@ static void side_json(struct jsonw *w, const char *key, const struct difference 
     jsonw_object_end(w);
 }
 
-static void digest_json(struct jsonw *w, const char *key, const char *digest)
-{
-    jsonw_object_begin(w, key);
-    jsonw_string(w, "digest", digest);
-    jsonw_object_end(w);
-}
-
 static void size_json(struct jsonw *w, const char *key, uint64_t bytes)
 {
     jsonw_object_begin(w, key);
@@ -407,13 +393,14 @@ static void size_json(struct jsonw *w, const char *key, uint64_t bytes)
     jsonw_object_end(w);
 }
 
-/* Writes the value of a parameter: a number, or a word for types and a missing axis. */
-static void param_json(struct jsonw *w, const char *key, const char *value)
+/* Writes a digest, or the value of a parameter: a number, or a word for types and a missing axis.
+ */
+static void value_json(struct jsonw *w, const char *key, const char *name, const char *value)
 {
     const bool number = strspn(value, "-0123456789") == strlen(value);
 
     jsonw_object_begin(w, key);
-    (number ? jsonw_raw : jsonw_string)(w, "value", value);
+    (number ? jsonw_raw : jsonw_string)(w, name, value);
     jsonw_object_end(w);
 }
 
@@ -442,13 +429,13 @@ void difference_json(struct jsonw *w, const char *key, const struct difference *
         jsonw_uint(w, "count", difference->count);
         jsonw_uint(w, "bytes", difference->a_bytes);
     } else if (difference->kind == DIFFERENCE_DIGEST) {
-        digest_json(w, "a", difference->a_value);
-        digest_json(w, "b", difference->b_value);
+        value_json(w, "a", "digest", difference->a_value);
+        value_json(w, "b", "digest", difference->b_value);
     } else if (difference->kind == DIFFERENCE_PARAMS) {
         jsonw_string(w, "param", difference->param);
         jsonw_uint(w, "count", difference->count);
-        param_json(w, "a", difference->a_value);
-        param_json(w, "b", difference->b_value);
+        value_json(w, "a", "value", difference->a_value);
+        value_json(w, "b", "value", difference->b_value);
     } else {
         side_json(w, "a", difference, &difference->a, difference->a_value);
         side_json(w, "b", difference, &difference->b, difference->b_value);

@@ -11,12 +11,9 @@
 
 const char *differing_place(char out[DIFFERING_TEXT_MAX], uint32_t rank, const uint32_t *at)
 {
-    struct phrase phrase = phrase_init(out, DIFFERING_TEXT_MAX);
-
-    phrase_add(&phrase, "[");
-    for (uint32_t d = 0; d < rank; d++)
-        phrase_add(&phrase, "%s%" PRIu32, d ? ", " : "", at[d]);
-    phrase_add(&phrase, "]");
+    print_shape(out, rank, at);
+    out[0] = '[';
+    out[strlen(out) - 1] = ']';
     return out;
 }
 
@@ -228,8 +225,7 @@ static void note_first(struct differing *differing, const struct elements *a,
         return;
     struct differing_element *element = &differing->first[differing->first_count++];
     memcpy(element->at, at, a->rank * sizeof(*at));
-    dtype_text(a->dtype, elements_at(a, at), element->a);
-    dtype_text(b->dtype, elements_at(b, at), element->b);
+    dtype_texts(a->dtype, elements_at(a, at), elements_at(b, at), element->a, element->b);
 }
 
 /* Keeps each differing element with equal chance: reservoir sampling with a fixed sequence. */

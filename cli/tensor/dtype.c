@@ -145,6 +145,25 @@ const char *dtype_text(const struct dtype *dtype, const void *element, char out[
     return out;
 }
 
+/* Appends the bits to the text, as " (0x7fc00001)". */
+static void append_bits(const struct dtype *dtype, const uint8_t *bytes, char out[DTYPE_TEXT_MAX])
+{
+    char *end = out + strlen(out) + sprintf(out + strlen(out), " (0x");
+
+    for (uint32_t i = dtype->size; i-- > 0;)
+        end += sprintf(end, "%02x", bytes[i]);
+    strcpy(end, ")");
+}
+
+void dtype_texts(const struct dtype *dtype, const void *a, const void *b,
+                 char a_text[DTYPE_TEXT_MAX], char b_text[DTYPE_TEXT_MAX])
+{
+    if (strcmp(dtype_text(dtype, a, a_text), dtype_text(dtype, b, b_text)) != 0)
+        return;
+    append_bits(dtype, a, a_text);
+    append_bits(dtype, b, b_text);
+}
+
 void dtype_json(struct jsonw *w, const char *key, const struct dtype *dtype, const char *text)
 {
     if (dtype->kind == 'f' || dtype->size > sizeof(uint32_t)) /* JSON numbers have 53 bits */

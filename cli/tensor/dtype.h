@@ -16,12 +16,16 @@ const struct dtype *dtype_from_name(const char *name);
 /** Returns the dtype that stores elements of a type by default; never null. */
 const struct dtype *dtype_of_type(mli_element_type type);
 
-enum { DTYPE_TEXT_MAX = 56 };
+enum { DTYPE_TEXT_MAX = 72 };
 /**
  * Writes an element as text; a float with the fewest digits that identify it, a complex number as
  * "1-2j", bits of 16 bytes in hexadecimal. Returns `out`.
  */
 const char *dtype_text(const struct dtype *dtype, const void *element, char out[DTYPE_TEXT_MAX]);
+
+/** Writes two elements that differ; with their bits if both are NaN and have the same text. */
+void dtype_texts(const struct dtype *dtype, const void *a, const void *b,
+                 char a_text[DTYPE_TEXT_MAX], char b_text[DTYPE_TEXT_MAX]);
 
 /** Returns the value of an element that is no complex number; rounded if it has more than 53 bits.
  */

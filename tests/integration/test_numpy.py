@@ -209,6 +209,24 @@ class Numpy(NumpyCase):
         self.save("b.npy", numpy.nextafter(array.astype("float64"), 1e300))
         self.assertIn("(1 ulp", self.ctl("diff", "a.npy", "b.npy", code=1).out)
 
+    def test_nans_that_differ_in_their_bits(self):
+        for dtype, word, quiet in (("float16", "uint16", 0x7e00), ("float32", "uint32", 0x7fc00000),
+                                   ("float64", "uint64", 0x7ff8000000000000), ("complex64", "uint64", 0x7fc00000)):
+            array = numpy.zeros((2, 3), word)
+            for name, bits in (("in.npy", quiet + 1), ("golden.npy", quiet)):
+                array[1, 1] = bits
+                self.save(name, array.view(dtype))
+            text, digits = "nan+0j" if dtype == "complex64" else "nan", 2 * array.itemsize
+            wrong, right = (f"{text} (0x{bits:0{digits}x})" for bits in (quiet + 1, quiet))
+            self.write("job.json", dict(mov(), expect={"file": "golden.npy"}))
+            for words in (["run"], ["batch"]):
+                printed = self.ctl(*words, "job.json", code=1)
+                self.assertIn(f"the first at [1, 1]: got {wrong}, expected {right} in golden.npy", printed.out + printed.err)
+            printed = self.ctl("diff", "in.npy", "golden.npy", code=1).out
+            self.assertIn(f"  [1, 1]: {wrong} in in.npy, {right} in golden.npy", printed)
+            self.save("golden.npy", numpy.zeros((2, 3), dtype))
+            self.assertNotIn("0x", self.ctl("diff", "in.npy", "golden.npy", code=1).out)
+
     def test_jobs_of_wide_elements_are_not_fused(self):
         self.save("in.npy", numpy.arange(24.0).reshape(2, 3, 4))
         self.write("job.json", [mov("in.npy", "mid.npy", perm_dim=[1, 0, 2]), mov("mid.npy", perm_dim=[2, 1, 0])])
