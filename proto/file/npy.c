@@ -294,7 +294,7 @@ static int refuse_dtype(const char *descr, struct fault *fault)
     return fault_set(
         fault, FAULT_INVALID_PARAMS, NULL,
         "npy dtype '%s' is not supported; b1, i and u of 1 to 8 bytes, f2, f4, f8, c8, "
-        "c16, and V of 1 to 16 bytes are",
+        "c16, V1, V2, V4, V8 and V16 are",
         descr);
 }
 

@@ -157,8 +157,8 @@ static void test_default_of_nothing(void **state)
 static void test_bad_dtypes(void **state)
 {
 #define SUPPORTED                                                                                  \
-    " is not supported; b1, i and u of 1 to 8 bytes, f2, f4, f8, c8, c16, and V of 1 to 16 bytes " \
-    "are"
+    " is not supported; b1, i and u of 1 to 8 bytes, f2, f4, f8, c8, c16, V1, V2, V4, V8 and "     \
+    "V16 are"
     static const struct {
         const char *descr, *text;
     } cases[] = {
