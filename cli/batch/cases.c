@@ -170,8 +170,10 @@ bool cases_is_job_text(const char *text, size_t length)
 {
     struct fault fault;
     struct json root, item = {0};
+    struct json_limits limits = job_file_limits;
 
-    if (json_parse(text, length, &job_file_limits, &root, &fault))
+    limits.any_number = true;
+    if (json_parse(text, length, &limits, &root, &fault))
         return true;
     bool found = has_member_of_job(&root);
     while (!found && json_is_array(&root) && json_next(&root, &item))

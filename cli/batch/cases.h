@@ -86,8 +86,8 @@ void cases_finish(struct cases *cases);
 uint64_t case_digest(struct batch_case *batch_case);
 
 /**
- * Returns whether a text from a *.json file is a case: invalid JSON, or an object, alone or in an
- * array, that has a member of job files such as "op" or "jobs".
+ * Returns whether a text from a *.json file is a case: invalid JSON (but any numbers), or an
+ * object, alone or in an array, that has a member of job files such as "op" or "jobs".
  */
 bool cases_is_job_text(const char *text, size_t length);
 

@@ -99,7 +99,7 @@ enum { PATH_MAX_DEPTH = JSON_DEPTH_MAX + 1, KEY_SHOWN_MAX = 48 };
 /*
  * cJSON parses a text that json_check() has accepted, and keeps the values. cJSON finds the same
  * values as json_check(): cJSON reads integers of 53 bits exactly in every locale, and its limit on
- * nesting is higher. So cJSON fails only if out of memory.
+ * nesting is higher. So cJSON fails only if out of memory, or on 1x with any_number.
  */
 int json_parse(const char *text, size_t length, const struct json_limits *limits, struct json *root,
                struct fault *fault)

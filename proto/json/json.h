@@ -41,9 +41,10 @@ enum {
 };
 
 struct json_limits {
-    size_t bytes;  /* bytes of the text */
-    size_t depth;  /* depth of nested containers, at most JSON_DEPTH_MAX */
-    size_t values; /* number of scalars, arrays and objects */
+    size_t bytes;    /* bytes of the text */
+    size_t depth;    /* depth of nested containers, at most JSON_DEPTH_MAX */
+    size_t values;   /* number of scalars, arrays and objects */
+    bool any_number; /* accept all numbers, for a caller that reads none */
 };
 
 struct json {

@@ -330,7 +330,7 @@ static int scan_word(struct scan *scan)
     if (length == 0)
         return fail_expected(scan, "a value");
     if (*word == '-' || (*word >= '0' && *word <= '9')) {
-        if (!is_integer(word, length))
+        if (!scan->limits->any_number && !is_integer(word, length))
             return fail_number(scan, word, length);
     } else if (!is_literal(word, length)) {
         return fail(scan, scan->at, FAULT_PARSE_ERROR,
