@@ -127,7 +127,7 @@ bool place_is_descriptor(const char *path)
 {
     return strncmp(path, "/dev/std", strlen("/dev/std")) == 0 ||
            strncmp(path, "/dev/fd/", strlen("/dev/fd/")) == 0 ||
-           strncmp(path, "/proc/", strlen("/proc/")) == 0;
+           (strncmp(path, "/proc/", strlen("/proc/")) == 0 && strstr(path, "/fd/"));
 }
 
 bool place_is_impossible(int error)
