@@ -357,9 +357,13 @@ char *job_file_path(const struct job_file *file, const char *path)
 
 const char *job_file_shown(char out[PRINT_PATH_MAX], const struct job_file *file, const char *path)
 {
-    char *joined = job_file_path(file, path);
+    const bool here = path[0] == '/' || strcmp(file->directory, ".") == 0;
+    const bool root = strcmp(file->directory, "/") == 0;
+    char joined[PATH_MAX]; /* no allocation, so that the name is shown even if memory runs out */
 
-    print_path(out, joined ? joined : path);
-    free(joined);
+    snprintf(joined, sizeof(joined), "%s%s%s", here ? "" : file->directory, here || root ? "" : "/",
+             path);
+    place_simplify(joined);
+    print_path(out, strcmp(joined, "-") == 0 && !file->has_streams ? "./-" : joined);
     return out;
 }
