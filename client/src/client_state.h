@@ -112,7 +112,7 @@ void slot_end(struct table *table, struct slot *slot, enum slot_state state);
 
 enum { SOCKET_PATH_MAX = MLI_CLIENT_PATH_MAX, OUT_ENOUGH = 32 * 1024 };
 
-/* A reply whose bytes follow it on the connection ("inline"), instead of in a descriptor. */
+/* A reply on an inline connection: the bytes of its files follow the reply line. */
 struct payload {
     mli_client_ticket ticket; /* ticket of the request whose bytes follow; 0: none follow */
     uint32_t count, index;

@@ -28,7 +28,8 @@
 
 struct board_memory;
 
-/* Who holds a memory of the board: quotas need the sums, messages need the names. */
+/* The holders of a memory of the board. Quotas need the sums of their pieces, messages their names.
+ */
 
 /* Sums over pieces. */
 struct board_sums {

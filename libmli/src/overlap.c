@@ -32,7 +32,7 @@ static int64_t floor_div(int64_t a, int64_t b)
     return a / b - (a % b < 0);
 }
 
-/* Returns whether the terms from term i on can take values whose sum is in [lo, hi]. */
+/* Returns whether some values of the terms i, i + 1, ... have a sum in [lo, hi]. */
 static bool find(struct search *s, uint32_t i, int64_t lo, int64_t hi, bool moved)
 {
     const struct lattice_term *t = &s->term[i];

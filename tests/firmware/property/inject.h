@@ -17,5 +17,5 @@ enum board_fault {
  */
 bool board_inject(enum board_fault fault, uint32_t channel, uint32_t after);
 
-/** Whether the controller reports an access to the bytes after board_memory() as a bus error. */
+/** True if the controller reports an access to the bytes after board_memory() as a bus error. */
 extern const bool board_reports_bus_errors;

@@ -57,8 +57,8 @@ BYTES_INLINE void fetch(const uint8_t *to, const uint8_t *from, size_t next, boo
 }
 
 /*
- * Copies a row by way of `registers` registers; if this is 0, as many as the row needs. Meanwhile
- * prefetches the row that is `next` bytes further.
+ * Copies a row by way of `registers` registers. 0 stands for the number that the row needs.
+ * Meanwhile prefetches the row that is `next` bytes further.
  */
 BYTES_INLINE void copy_row(uint8_t *to, const uint8_t *from, size_t run, size_t next,
                            bool of_source, size_t registers)
